@@ -35,6 +35,7 @@ import numpy as np
 
 from mercer.annotations import Items, Symbol, Weights
 from mercer.arrays import is_tensor, namespace
+from mercer.troubles import coded
 
 _NAMES_IN_TORCH = {"absolute": "abs", "arccos": "acos", "arcsin": "asin", "arctan": "atan"}
 
@@ -364,5 +365,7 @@ def _first(A: Items) -> Any:
 def _record(name: str, A: Items) -> Callable[[str, tuple[Any, ...]], Any]:
     record = getattr(_first(A), "__formula__", None)
     if record is None:
-        raise TypeError(f"{name}(…) is part of a kernel's formula; call the kernel itself, k(X, Y), to get numbers.")
+        raise TypeError(
+            coded(f"{name}(…) is part of a kernel's formula; call the kernel itself, k(X, Y), to get numbers.", "M216")
+        )
     return record

@@ -15,6 +15,7 @@ from mercer.compute import Compute
 from mercer.data import HashedRows, check_weights, chunks, listed, meet, size, stack, take
 from mercer.kernels.base import Kernel
 from mercer.native.linalg import least_squares
+from mercer.troubles import coded
 
 _AT_ONCE = 4096  # items whose features are held
 
@@ -62,8 +63,11 @@ class RKHSFunction:
         coef = self.coef if arrays.is_tensor(self.coef) else np.asarray(self.coef, dtype=None)
         if coef.ndim not in (1, 2) or len(coef) != size(self.centers):
             raise ValueError(
-                f"There are {size(self.centers)} centres and coefficients of shape {tuple(coef.shape)}; give one (row)"
-                " for each centre."
+                coded(
+                    f"There are {size(self.centers)} centres and coefficients of shape {tuple(coef.shape)}; give one"
+                    " (row) for each centre.",
+                    "M111",
+                )
             )
         object.__setattr__(self, "coef", coef)
         # fixed to its centres, so that values do not depend on what else is asked together
@@ -227,7 +231,7 @@ class RKHSFunction:
         """
         count = len(self.coef)
         if n < 1:
-            raise ValueError(f"compressed({n}): keep at least one centre.")
+            raise ValueError(coded(f"compressed({n}): keep at least one centre.", "M205"))
         if n >= count:
             return np.arange(count), self.coef
         gram = self.kernel.gram(self.centers).astype(np.float64)
@@ -257,8 +261,11 @@ class RKHSFunction:
     def _same_space(self, other: RKHSFunction) -> None:
         if self.kernel != other.kernel:
             raise ValueError(
-                f"The functions live in the spaces of different kernels, {self.kernel} and {other.kernel}; they have no"
-                " sum or inner product."
+                coded(
+                    f"The functions live in the spaces of different kernels, {self.kernel} and {other.kernel}; they"
+                    " have no sum or inner product.",
+                    "M215",
+                )
             )
 
 

@@ -80,7 +80,7 @@ def alignment(K: Any, L: Any, *, centered: bool = True) -> float:
     """
     K, L = (_matrix(M) for M in (K, L))
     if K.shape != L.shape:
-        raise ValueError(f"Matrices of shapes {K.shape} and {L.shape} do not describe the same objects.")
+        raise ValueError(coded(f"Matrices of shapes {K.shape} and {L.shape} do not describe the same objects.", "M111"))
     if centered:
         K, L = (M - M.mean(0) - M.mean(1)[:, None] + M.mean() for M in (K, L))
     norms = float(np.linalg.norm(K) * np.linalg.norm(L))

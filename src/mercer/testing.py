@@ -25,6 +25,7 @@ from mercer.gram.validity import asymmetry, beyond_schwarz, extreme_eigenvalues
 from mercer.kernels.base import Kernel
 from mercer.kernels.notation import NotationError, names_of, parse
 from mercer.native.linalg import eigenvalues
+from mercer.troubles import coded
 
 
 @dataclass(frozen=True)
@@ -177,9 +178,9 @@ def check_gram(K: Any) -> Validity:
     """
     K = arrays.to_numpy(K.dense() if hasattr(K, "dense") else K.toarray() if sparse.issparse(K) else K)
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
-        raise ValueError(f"A Gram matrix is square, got shape {K.shape}.")
+        raise ValueError(coded(f"A Gram matrix is square, got shape {K.shape}.", "M213"))
     if K.dtype.kind not in "fiub":
-        raise ValueError(f"A Gram matrix is of real numbers, got {K.dtype}.")
+        raise ValueError(coded(f"A Gram matrix is of real numbers, got {K.dtype}.", "M102"))
     return _examine(K, "The matrix")
 
 
@@ -270,7 +271,7 @@ def check_mercer(kernel: Kernel, interval: tuple[float, float], nodes: int = 64)
     """
     a, b = interval
     if not a < b:
-        raise ValueError(f"interval=({a}, {b}): the left end must be smaller than the right.")
+        raise ValueError(coded(f"interval=({a}, {b}): the left end must be smaller than the right.", "M205"))
     x, w = np.polynomial.legendre.leggauss(nodes)
     points = ((b - a) * x + (a + b)) / 2
     root = np.sqrt(w * (b - a) / 2)

@@ -25,6 +25,7 @@ from mercer.data import size, take
 from mercer.kernels.base import Kernel
 from mercer.kernels.notation import parse
 from mercer.runtime import compiling
+from mercer.troubles import coded
 
 Report = Callable[[str, float], None]
 Work = tuple[str, Callable[[], Any]]
@@ -129,8 +130,11 @@ def check_cache() -> None:
             tempfile.TemporaryFile(dir=folder).close()
         except OSError as error:
             raise OSError(
-                f"{folder}: nothing can be written there ({error.strerror}), so compiled code would not be kept; "
-                f"set {variable} to a folder that can be written."
+                coded(
+                    f"{folder}: nothing can be written there ({error.strerror}), so compiled code would not be kept; "
+                    f"set {variable} to a folder that can be written.",
+                    "M501",
+                )
             ) from None
 
 
@@ -190,8 +194,11 @@ def _sample_for(kernel: Kernel) -> Any:
             continue
         return make(_MATRIX if make is _rows or make in columns else _FEW)
     raise ValueError(
-        f"{kernel} takes none of the samples of vectors, strings, series, graphs, trees and sets that code is compiled"
-        " with; its code is compiled, and kept, when it is first fitted."
+        coded(
+            f"{kernel} takes none of the samples of vectors, strings, series, graphs, trees and sets that code is"
+            " compiled with; its code is compiled, and kept, when it is first fitted.",
+            "M215",
+        )
     )
 
 

@@ -12,6 +12,7 @@ from mercer.arrays import Array
 from mercer.files.svmlight import SparseTable
 from mercer.tabular.intake import is_present
 from mercer.tabular.model import TableModel
+from mercer.troubles import coded
 
 _CLASSES = 12  # of which a table of confusions is shown
 
@@ -24,7 +25,9 @@ def answers(
     classes = model.task_.name == "classification"
     if probabilities:
         if not classes:
-            raise ValueError(f"{model.target} is a number, which has no probabilities: ask for --interval 0.9.")
+            raise ValueError(
+                coded(f"{model.target} is a number, which has no probabilities: ask for --interval 0.9.", "M311")
+            )
         found = model.predict_proba(table)
         columns |= {f"P({label})": pl.Series(found[:, k]) for k, label in enumerate(model.labels_)}
     if interval is not None and classes:

@@ -19,6 +19,7 @@ from mercer.estimators.ridge import KernelRidge
 from mercer.estimators.svm import SVC
 from mercer.estimators.svr import SVR, NuSVR
 from mercer.kernels.base import Kernel
+from mercer.troubles import coded
 
 MACHINES: dict[str, type[Any]] = {
     "svc": SVC, "nusvc": NuSVC, "logistic": KernelLogistic, "svr": SVR, "nusvr": NuSVR, "ridge": KernelRidge,
@@ -31,14 +32,14 @@ _MOST_CLASSES = 20  # whole numbers of fewer values than that are taken for labe
 def machine_of(name: str, kernel: Kernel, parameters: dict[str, float | None]) -> Any:
     """The machine of that name with those of the parameters that are given; ValueError where it has them not."""
     if name not in MACHINES:
-        raise ValueError(f"--machine {name}: choose one of {', '.join(MACHINES)}.")
+        raise ValueError(coded(f"--machine {name}: choose one of {', '.join(MACHINES)}.", "M205"))
     cls = MACHINES[name]
     given = {key: value for key, value in parameters.items() if value is not None}
     known = cls(kernel=kernel).get_params(deep=False)
     for key in given:
         if key not in known:
             has = ", ".join(f"--{own}" for own in parameters if own in known)
-            raise ValueError(f"--{key}: {name} has no {key}; it has {has}.")
+            raise ValueError(coded(f"--{key}: {name} has no {key}; it has {has}.", "M204"))
     return cls(kernel=kernel, **given)
 
 
@@ -52,14 +53,14 @@ def cross_validate(rows: Rows, name: str, machine: Any, folds: int, seed: int) -
     """The scores on each fold by a machine trained on the others, their mean and its standard error."""
     n, classes = len(rows), name in _CLASSIFIERS
     if rows.y is None or not 2 <= folds <= n:
-        raise DataError(f"{folds} folds of {n} samples: there are from 2 folds to as many as samples.")
+        raise DataError(f"{folds} folds of {n} samples: there are from 2 folds to as many as samples.", "M205")
     y = np.asarray(rows.y, object).astype(str) if rows.y.dtype.kind == "O" else rows.y
     if classes:
         y, counts = (y.astype(np.int64) if y.dtype.kind == "b" else y), np.unique(y, return_counts=True)[1]
         if counts.min() < folds:
-            raise DataError(f"{folds} folds: a class has {counts.min()} samples; take at most that many folds.")
+            raise DataError(f"{folds} folds: a class has {counts.min()} samples; take at most that many folds.", "M310")
     elif y.dtype.kind not in "iuf":
-        raise DataError(f"The target is not a number, as {name} needs it; --machine svc is for classes.")
+        raise DataError(f"The target is not a number, as {name} needs it; --machine svc is for classes.", "M112")
     rule = (StratifiedKFold if classes else KFold)(folds, shuffle=True, random_state=seed)
     scores: dict[str, list[float]] = {}
     said: list[str] = []

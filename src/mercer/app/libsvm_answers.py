@@ -16,6 +16,7 @@ from mercer.files.libsvm import CLASSIFIERS, LibsvmModel, read_libsvm
 from mercer.files.libsvm_machines import machine_of
 from mercer.files.readers import read_pairs
 from mercer.files.svmlight import SparseTable
+from mercer.troubles import coded
 
 
 def libsvm_answers(
@@ -27,7 +28,7 @@ def libsvm_answers(
     columns: dict[str, Any] = {}
     if probabilities:
         if not model.sigmoids:
-            raise ValueError(f"{path} has no probabilities; train it with -b 1.")
+            raise ValueError(coded(f"{path} has no probabilities; train it with -b 1.", "M311"))
         found = machine.predict_proba(X)
         predicted = machine.classes_[np.argmax(found, axis=1)]  # as svm-predict -b 1 has it
         columns = {f"P({label})": found[:, k] for k, label in enumerate(machine.classes_.tolist())}

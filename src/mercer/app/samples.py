@@ -40,7 +40,9 @@ def read_rows(
     table = read_table(path, sparse=True, max_bytes=max_bytes)
     if isinstance(table, SparseTable):
         if target not in (None, "target"):
-            raise DataError(f"{path}: the target of a svmlight file is the label of each line; leave --target out.")
+            raise DataError(
+                f"{path}: the target of a svmlight file is the label of each line; leave --target out.", "M217"
+            )
         return Rows(table.X.toarray() if table.X.shape[1] <= _NARROW else table.X, np.asarray(table.target))
     for name in (*([target] if target is not None else ()), *drop):
         if name not in table.columns:
@@ -50,10 +52,10 @@ def read_rows(
         table = table.filter(table.get_column(target).is_not_null())
         y = table.get_column(target).to_numpy()
         if not len(y):
-            raise DataError(f"{path}: the column {target!r} is empty.")
+            raise DataError(f"{path}: the column {target!r} is empty.", "M603")
     table = table.drop([*([target] if target is not None else ()), *drop])
     if not table.width:
-        raise DataError(f"{path}: there is no column beside the target.")
+        raise DataError(f"{path}: there is no column beside the target.", "M605")
     if kernel is not None and _names_columns(kernel):
         return Rows(table, y)
     if all(kind.is_numeric() or kind == pl.Boolean for kind in table.dtypes):

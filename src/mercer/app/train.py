@@ -27,6 +27,7 @@ from mercer.files.svmlight import SparseTable
 from mercer.kernels.given import PRECOMPUTED
 from mercer.kernels.vectors.products import Linear, Polynomial, Sigmoid
 from mercer.kernels.vectors.radial import Gaussian
+from mercer.troubles import coded
 
 _CLASSIFIERS, _ONE_CLASS, _PRECOMPUTED = (0, 1), 2, 4
 _FOLDS = 5  # of which probabilities are found, as in svm-train
@@ -74,17 +75,20 @@ def data_of(table: SparseTable, flags: Flags, where: str) -> Data:
     """The samples of a svmlight table; of a precomputed kernel, the matrix that its columns 1, 2, … are."""
     y = np.asarray(table.target)
     if flags.classifies and y.dtype.kind != "i":
-        raise DataError(f"{where}: libsvm's labels are whole numbers, the first is {y[0]:g}; -s 3 is for regression.")
+        raise DataError(
+            f"{where}: libsvm's labels are whole numbers, the first is {y[0]:g}; -s 3 is for regression.", "M112"
+        )
     if flags.kernel_type == _PRECOMPUTED:
         n = table.height
         numbers = table.on(np.array([0])).toarray()[:, 0]
         if not np.array_equal(numbers, np.arange(1, n + 1)):
             raise DataError(
-                f"{where}: a line of a precomputed kernel is 'label 0:i 1:K(i,1) 2:K(i,2) …', i = 1, 2, …, in order."
+                f"{where}: a line of a precomputed kernel is 'label 0:i 1:K(i,1) 2:K(i,2) …', i = 1, 2, …, in order.",
+                "M502",
             )
         return Data(table.on(np.arange(1, n + 1)).toarray(), y, np.zeros(0, np.int64))
     if len(table.indices) and (table.indices[0] == 0 or table.indices[-1] > 2**31 - 1):
-        raise DataError(f"{where}: indices are from 1 to 2³¹ − 1; 0 is for precomputed kernels, -t 4.")
+        raise DataError(f"{where}: indices are from 1 to 2³¹ − 1; 0 is for precomputed kernels, -t 4.", "M502")
     return Data(table.X, y, np.asarray(table.indices))
 
 
@@ -220,7 +224,7 @@ def cross_validated(data: Data, flags: Flags, folds: int) -> tuple[list[str], li
     """What svm-train prints with -v, in its words, which other programs read; and warnings."""
     n = len(data.y)
     if folds > n:
-        raise DataError(f"-v {folds}: there are {n} samples; take at most as many folds.")
+        raise DataError(f"-v {folds}: there are {n} samples; take at most as many folds.", "M205")
     predicted, said = np.zeros(n), list[str]()
     machine = machine_for(flags, data)
     least = int(np.unique(data.y, return_counts=True)[1].min()) if flags.classifies else 0
@@ -259,5 +263,7 @@ def separated(arguments: Sequence[str]) -> tuple[list[str], dict[int, float]]:
                 raise ValueError
             weights[int(one[2:])] = float(rest.pop(0))
         except (ValueError, IndexError):
-            raise ValueError(f"{one}: there is no such flag; the weight of class 1 is -w1 2.5.") from None
+            raise ValueError(
+                coded(f"{one}: there is no such flag; the weight of class 1 is -w1 2.5.", "M204")
+            ) from None
     return files, weights

@@ -131,7 +131,9 @@ def _of_sparse(X: Samples) -> Any:
 def _of_vectors(items: list[Any]) -> Bits:
     widths = {item.GetNumBits() for item in items}
     if len(widths) > 1:
-        raise DataError(f"Bit vectors must be of one length; there are {' and '.join(map(str, sorted(widths)))}.")
+        raise DataError(
+            f"Bit vectors must be of one length; there are {' and '.join(map(str, sorted(widths)))}.", "M118"
+        )
     rows = np.zeros((len(items), widths.pop()), bool)
     for i, item in enumerate(items):
         rows[i, list(item.GetOnBits())] = True

@@ -66,8 +66,11 @@ class Blocks:
             self._sizes = [size(block) for block in source]
         elif not callable(source):
             raise TypeError(
-                f"Blocks of a {type(source).__name__}: give an array, a list of blocks, or a function that returns an"
-                " iterator over blocks; an iterator itself could be read only once."
+                coded(
+                    f"Blocks of a {type(source).__name__}: give an array, a list of blocks, or a function that returns"
+                    " an iterator over blocks; an iterator itself could be read only once.",
+                    "M103",
+                )
             )
 
     def __iter__(self) -> Iterator[Samples]:
@@ -83,11 +86,12 @@ class Blocks:
             if self._sizes is not None and (len(sizes) > len(self._sizes) or self._sizes[len(sizes) - 1] != sizes[-1]):
                 raise DataError(
                     f"Block {len(sizes) - 1} has {sizes[-1]} samples, which it had not in the pass before: each pass"
-                    " must give the same blocks."
+                    " must give the same blocks.",
+                    "M119",
                 )
             yield block
         if self._sizes is not None and len(sizes) != len(self._sizes):
-            raise DataError(f"A pass gave {len(sizes)} blocks, the one before {len(self._sizes)}.")
+            raise DataError(f"A pass gave {len(sizes)} blocks, the one before {len(self._sizes)}.", "M119")
         self._sizes = sizes
 
     def __len__(self) -> int:

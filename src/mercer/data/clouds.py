@@ -59,7 +59,8 @@ class PointSets(Domain):
         if len(other):
             raise DataError(
                 f"The points of {self.noun} {other[0]} have {widths[other[0]]} numbers, those of {self.noun}"
-                f" {filled[0]} have {width}; all points must have the same."
+                f" {filled[0]} have {width}; all points must have the same.",
+                "M118",
             )
         single = len(filled) and all(found[i].dtype == np.float32 for i in filled)
         values = np.concatenate([np.empty((0, width)), *(found[i] for i in filled)])
@@ -87,7 +88,8 @@ class PointSets(Domain):
             if points.dtype.kind == "c":
                 raise DataError(
                     f"{self.noun.capitalize()} {i} has complex numbers; give their parts as columns of real numbers,"
-                    " np.column_stack([z.real, z.imag])."
+                    " np.column_stack([z.real, z.imag]).",
+                    "M102",
                 )
             points = points if points.dtype == np.float32 else points.astype(np.float64)
         except DataError:
@@ -167,11 +169,12 @@ class Diagrams(PointSets):
         if not len(points):
             return
         if points.shape[1] != 2:
-            raise DataError(f"Diagram {i} has {points.shape[1]} columns; give pairs (birth, death).")
+            raise DataError(f"Diagram {i} has {points.shape[1]} columns; give pairs (birth, death).", "M117")
         wrong = ~np.isfinite(points[:, 0]) | np.isnan(points[:, 1]) | (points[:, 1] < points[:, 0])
         if wrong.any():
             j = int(np.argmax(wrong))
             raise DataError(
                 f"Diagram {i}, pair {j} is born at {points[j, 0]:g} and dies at {points[j, 1]:g}; births are finite,"
-                " and deaths not before them. Of a filtration that descends, give (−birth, −death)."
+                " and deaths not before them. Of a filtration that descends, give (−birth, −death).",
+                "M117",
             )

@@ -12,6 +12,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.data.molecules import chemistry, molecule
 from mercer.data.tables import DataError
+from mercer.troubles import coded
 
 DESCRIPTORS = (
     "MolWt", "MolLogP", "TPSA", "MolMR", "NumHDonors", "NumHAcceptors", "NumRotatableBonds", "RingCount",
@@ -64,5 +65,5 @@ def _function(name: str) -> Callable[[Any], float]:
     known = dict(Descriptors.descList)
     if name not in known:
         near = difflib.get_close_matches(name, known, n=3) or list(DESCRIPTORS)
-        raise ValueError(f"RDKit has no descriptor {name!r}; there are {', '.join(near)}, …")
+        raise ValueError(coded(f"RDKit has no descriptor {name!r}; there are {', '.join(near)}, …", "M205"))
     return known[name]

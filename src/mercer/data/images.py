@@ -95,7 +95,8 @@ def _of_one(i: int, image: Any, size: int, stride: int) -> Array:
         first = pixels.ndim == 3 and pixels.shape[0] < size <= min(pixels.shape[1:])
         raise DataError(
             f"Image {i} is {pixels.shape[0]} × {pixels.shape[1]}, smaller than a patch of {size} × {size}; take smaller"
-            f" patches, or fill it up.{f' If its channels come first, give {_CHANNELS_LAST}.' if first else ''}"
+            f" patches, or fill it up.{f' If its channels come first, give {_CHANNELS_LAST}.' if first else ''}",
+            "M106",
         )
     pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
     windows = np.lib.stride_tricks.sliding_window_view(pixels, (size, size), axis=(0, 1))[::stride, ::stride]

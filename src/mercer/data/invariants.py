@@ -99,13 +99,15 @@ def _value(part: Any, atom: Any) -> Any:
     else:
         raise DataError(
             f"atom {atom.GetIdx()} ({atom.GetSymbol()}) has no property {part!r}; invariants are {', '.join(KNOWN)}, a"
-            " property that all atoms have, or a function of an atom"
+            " property that all atoms have, or a function of an atom",
+            "M110",
         )
     try:
         token_code(canonical(value))
     except (TypeError, DataError):
         raise DataError(
             f"the invariant {_name(part)} of atom {atom.GetIdx()} is {shown(value)}; it must be a number, a string or a"
-            " tuple of them"
+            " tuple of them",
+            "M110",
         ) from None
     return value

@@ -223,7 +223,8 @@ def read_sdf(
         except (OSError, RuntimeError, ValueError, UnicodeError) as error:
             raise DataError(
                 f"{path} cannot be read as an SDF file:"
-                f" {(str(error).strip() or type(error).__name__).splitlines()[0][:200]}"
+                f" {(str(error).strip() or type(error).__name__).splitlines()[0][:200]}",
+                "M110",
             ) from None
     if bad and errors == "raise":
         name = next(iter(bad.values()))
@@ -235,7 +236,7 @@ def read_sdf(
         raise DataError(f"{path} holds no molecules{' that RDKit can read' if bad else ''}.", "M110")
     if bad:
         names = ", ".join(list(bad.values())[:8]) + (", …" if len(bad) > 8 else "")
-        warn(f"{path}: {len(bad)} of {len(found)} records are left out, which RDKit cannot read: {names}.")
+        warn(f"{path}: {len(bad)} of {len(found)} records are left out, which RDKit cannot read: {names}.", "M115")
     return [mol for mol in found if mol is not None]
 
 
@@ -314,7 +315,8 @@ def atom_numbers(item: Any, names: str | tuple[str, ...]) -> list[list[float]]:
     wanted = (names,) if isinstance(names, str) else names
     if isinstance(item, str):
         raise DataError(
-            f"a SMILES string has no attribute {wanted[0]!r}; give RDKit molecules whose atoms have such a property"
+            f"a SMILES string has no attribute {wanted[0]!r}; give RDKit molecules whose atoms have such a property",
+            "M110",
         )
     rows = []
     for i, atom in enumerate(item.GetAtoms()):
@@ -324,10 +326,11 @@ def atom_numbers(item: Any, names: str | tuple[str, ...]) -> list[list[float]]:
                 has = ", ".join(repr(each) for each in own if each != "__computedProps") or "none"
                 raise DataError(
                     f"atom {i} has no property {name!r} (it has {has}); set it before: atom.SetDoubleProp({name!r}, …),"
-                    " or, of charges, rdkit.Chem.rdPartialCharges.ComputeGasteigerCharges(mol)"
+                    " or, of charges, rdkit.Chem.rdPartialCharges.ComputeGasteigerCharges(mol)",
+                    "M110",
                 )
             if not isinstance(own[name], int | float):
-                raise DataError(f"the property {name!r} of atom {i} is {shown(own[name])}, not a number")
+                raise DataError(f"the property {name!r} of atom {i} is {shown(own[name])}, not a number", "M110")
         rows.append([float(own[name]) for name in wanted])
     return rows
 

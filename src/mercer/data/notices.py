@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+from mercer.troubles import coded
+
 
 class IgnoredWarning(UserWarning):
     """Something in the data is not used; the message says what, and what to write so that it is used, or that this is
@@ -83,15 +85,15 @@ def used(what: str) -> None:
 
 
 def _tell(message: str) -> None:
-    warn(message, IgnoredWarning)
+    warn(message, "M115", IgnoredWarning)
 
 
 _INSIDE = {"mercer", "sklearn", "contextlib"}  # where a user's line is not looked for
 
 
-def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """A warning at the line of the user's that led to it."""
+def warn(message: str, code: str, category: type[Warning] = UserWarning) -> None:
+    """A warning with its code, at the line of the user's that led to it."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in _INSIDE:
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(coded(message, code), category, stacklevel=level)

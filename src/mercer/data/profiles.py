@@ -78,7 +78,8 @@ class Profiles(Domain):
             place = int(np.argmax(wrong))
             raise DataError(
                 f"Profile {i} has {np.round(P[place], 4).tolist()} at place {place}; a row is probabilities that sum to"
-                " 1, or zeros where nothing is known: divide counts by their sum, take 2^score·background of scores."
+                " 1, or zeros where nothing is known: divide counts by their sum, take 2^score·background of scores.",
+                "M117",
             )
         return P
 
@@ -86,7 +87,8 @@ class Profiles(Domain):
         if set(self.alphabet) != set(STANDARD):
             raise DataError(
                 f"Profile {i} is a text, and texts are read as proteins; over the alphabet {self.alphabet!r} give an"
-                " array of probabilities, a row for each place."
+                " array of probabilities, a row for each place.",
+                "M117",
             )
         rows, chosen = substitutions(), [STANDARD.index(a) for a in self.alphabet]
         nothing = np.zeros(len(STANDARD))

@@ -210,7 +210,7 @@ _NOTHING = 1e-150  # of the largest weight: what counts so little is not there
 def check_weights(n: int, weights: Weights) -> Any:
     """Weights of n samples as float64, ones if None; each counts as that many repetitions."""
     if n == 0:
-        raise DataError("There are no rows: data-driven parameters have nothing to follow.")
+        raise DataError("There are no rows: data-driven parameters have nothing to follow.", "M116")
     w = np.ones(n) if weights is None else np.asarray(weights, np.float64)
     if w.shape != (n,) or not np.isfinite(w).all() or (w < 0).any() or not w.any():
         raise ValueError(coded(f"weights must be {n} numbers of at least 0, not all 0.", "M114"))

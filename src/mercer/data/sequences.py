@@ -221,7 +221,7 @@ def _code(i: int, j: int, token: Any, known: dict[Any, int]) -> int:
             known[token] = token_code(token)
     except TypeError:
         what = f"Item {i} of the sequences has a {type(token).__name__} at place {j}"
-        raise DataError(f"{what}; tokens are strings, numbers or tuples of them.") from None
+        raise DataError(f"{what}; tokens are strings, numbers or tuples of them.", "M107") from None
     return known[token]
 
 
@@ -297,12 +297,15 @@ def check_alphabet(alphabet: Any, unknown: str, case: str | None) -> None:
     if alphabet is None:
         if case is None:
             raise ValueError(
-                "over(): give an alphabet, as over('ACGT'), or say what to do with the case of letters, as"
-                " over(case='fold')."
+                coded(
+                    "over(): give an alphabet, as over('ACGT'), or say what to do with the case of letters, as"
+                    " over(case='fold').",
+                    "M205",
+                )
             )
         return
     if not len(alphabet) or len({one_code(a) for a in alphabet}) != len(alphabet):
-        raise ValueError(f"The alphabet {alphabet!r} must have letters, each once.")
+        raise ValueError(coded(f"The alphabet {alphabet!r} must have letters, each once.", "M205"))
 
 
 def _shown(code: int) -> str:

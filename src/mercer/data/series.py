@@ -65,7 +65,8 @@ class Series(Domain):
             i = next(i for i, f in enumerate(frames) if len(f) and f.shape[1] != frames[first].shape[1])
             raise DataError(
                 f"Item {i} of the series has {frames[i].shape[1]} channels, item {first} has {frames[first].shape[1]};"
-                " all must have the same."
+                " all must have the same.",
+                "M118",
             )
         width = widths.pop() if widths else 1
         frames = [f if len(f) else np.empty((0, width)) for f in frames]
@@ -168,7 +169,9 @@ def resampled(X: Ragged, count: int, times: int | None) -> Ragged:
     what was seen.
     """
     if not X.lengths.all():
-        raise DataError(f"Item {int(np.argmin(X.lengths))} of the series is empty, and cannot be resampled; drop it.")
+        raise DataError(
+            f"Item {int(np.argmin(X.lengths))} of the series is empty, and cannot be resampled; drop it.", "M116"
+        )
     rows = [_at(np.linspace(t[0], t[-1], count), t, channels) for t, _, channels in _with_times(X, times)]
     values = np.concatenate(rows) if rows else np.empty((0, X.values.shape[1] - (times is not None)))
     return Ragged(values, offsets_of([count] * len(rows)))
@@ -184,7 +187,8 @@ def times_of(X: Ragged, times: int | None) -> Array:
     if not (times < width and width > 1):
         raise DataError(
             f"times={times}: the series have {width} channels; there must be one of that number, and another to"
-            " compare."
+            " compare.",
+            "M105",
         )
     t = X.values[:, times]
     if np.isnan(t).any():
@@ -196,7 +200,8 @@ def times_of(X: Ragged, times: int | None) -> Array:
         i, frame = _place(X, back)
         raise DataError(
             f"Item {i} of the series does not go on in time (channel {times}) after frame {frame}; sort its frames,"
-            " and keep one of each time."
+            " and keep one of each time.",
+            "M117",
         )
     return np.array(t)
 

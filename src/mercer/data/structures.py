@@ -57,9 +57,9 @@ def _parts(item: Any) -> tuple[Any, Any]:
         raise DataError("it is missing", "M101")
     if hasattr(item, "GetAtoms"):
         if not item.GetNumConformers():
-            raise DataError(f"the molecule has no conformer, hence no positions; {_EMBED}")
+            raise DataError(f"the molecule has no conformer, hence no positions; {_EMBED}", "M117")
         if not item.GetConformer().Is3D():
-            raise DataError(f"the conformer of the molecule is a drawing in two dimensions; {_EMBED}")
+            raise DataError(f"the conformer of the molecule is a drawing in two dimensions; {_EMBED}", "M117")
         return [atom.GetAtomicNum() for atom in item.GetAtoms()], item.GetConformer().GetPositions()
     if hasattr(item, "get_atomic_numbers"):
         return item.get_atomic_numbers(), item.get_positions()
@@ -79,11 +79,14 @@ def _of_xyz(text: str) -> tuple[list[str], list[list[float]]]:
     if not lines[0].strip().isdigit():
         raise DataError(
             f"{shown(text)} is not an xyz text, which begins with the number of atoms; a SMILES string has no"
-            f" positions: {_EMBED}"
+            f" positions: {_EMBED}",
+            "M117",
         )
     rows = [line.split() for line in lines[2:] if line.strip()]
     if len(rows) != int(lines[0]):
-        raise DataError(f"the xyz text says {int(lines[0])} atoms and has {len(rows)}; give one structure to an item")
+        raise DataError(
+            f"the xyz text says {int(lines[0])} atoms and has {len(rows)}; give one structure to an item", "M117"
+        )
     elements, positions = [], []
     for number, row in enumerate(rows, start=3):
         try:
@@ -92,7 +95,9 @@ def _of_xyz(text: str) -> tuple[list[str], list[list[float]]]:
         except (ValueError, IndexError):
             positions.append([])
         if len(positions[-1]) != 3:
-            raise DataError(f"line {number} of the xyz text is {shown(' '.join(row))}; it needs an element and x, y, z")
+            raise DataError(
+                f"line {number} of the xyz text is {shown(' '.join(row))}; it needs an element and x, y, z", "M117"
+            )
     return elements, positions
 
 
@@ -100,9 +105,11 @@ def _checked(elements: Any, positions: Any) -> tuple[Array, Array]:
     try:
         where = np.asarray(positions, np.float64).reshape(len(elements), -1 if len(elements) else 3)
     except (TypeError, ValueError):
-        raise DataError("positions are three numbers for each element, a table of three columns") from None
+        raise DataError("positions are three numbers for each element, a table of three columns", "M117") from None
     if len(where) and where.shape[1] != 3:
-        raise DataError(f"positions are three numbers for each element, got an array of shape {np.shape(positions)}")
+        raise DataError(
+            f"positions are three numbers for each element, got an array of shape {np.shape(positions)}", "M117"
+        )
     numbers = np.array([_element(element) for element in elements], np.int64)
     if not np.isfinite(where).all():
         raise DataError(
@@ -114,7 +121,7 @@ def _checked(elements: Any, positions: Any) -> tuple[Array, Array]:
 def _element(element: Any) -> int:
     number = _NUMBER.get(element, 0) if isinstance(element, str) else element
     if not isinstance(number, int | np.integer) or not 1 <= number <= len(_SYMBOLS):
-        raise DataError(f"{shown(element)} is not an element; give atomic numbers or symbols such as C and Cl")
+        raise DataError(f"{shown(element)} is not an element; give atomic numbers or symbols such as C and Cl", "M117")
     return int(number)
 
 
@@ -124,7 +131,7 @@ def coulomb_matrix(elements: Array, positions: Array) -> Array:
     np.fill_diagonal(apart, 1.0)
     if (apart == 0).any():
         i, j = np.argwhere(apart == 0)[0]
-        raise DataError(f"atoms {i} and {j} are at the same place")
+        raise DataError(f"atoms {i} and {j} are at the same place", "M117")
     z = elements.astype(np.float64)
     matrix = np.outer(z, z) / apart
     np.fill_diagonal(matrix, 0.5 * z**2.4)

@@ -94,7 +94,7 @@ def _code(i: int, label: Any, known: dict[Any, int]) -> int:
         return known[label]
     except TypeError:
         raise DataError(
-            f"Tree {i}: a label must be a string, a number or a tuple of them, got {type(label).__name__}."
+            f"Tree {i}: a label must be a string, a number or a tuple of them, got {type(label).__name__}.", "M117"
         ) from None
 
 
@@ -124,7 +124,7 @@ def _parts(i: int, node: Any) -> tuple[Any, list[Any]]:
         return node.label(), list(node)
     if isinstance(node, Sequence) and not isinstance(node, str | bytes):
         if not node:
-            raise DataError(f"Tree {i} has a node without a label; write (label, child, …).")
+            raise DataError(f"Tree {i} has a node without a label; write (label, child, …).", "M117")
         return node[0], list(node[1:])
     return node, []
 
@@ -137,15 +137,15 @@ def _read(i: int, text: str) -> Any:
             stack.append([])
         elif token == ")":
             if len(stack) == 1:
-                raise DataError(f"Tree {i} has a bracket ) that was not opened: {text[:60]!r}.")
+                raise DataError(f"Tree {i} has a bracket ) that was not opened: {text[:60]!r}.", "M117")
             done = stack.pop()
             stack[-1].append(done)
         else:
             stack[-1].append(token)
     if len(stack) != 1:
-        raise DataError(f"Tree {i} has a bracket ( that is not closed: {text[:60]!r}.")
+        raise DataError(f"Tree {i} has a bracket ( that is not closed: {text[:60]!r}.", "M117")
     if len(stack[0]) != 1:
-        raise DataError(f"Tree {i} is not one tree in brackets: {text[:60]!r}.")
+        raise DataError(f"Tree {i} is not one tree in brackets: {text[:60]!r}.", "M117")
     root = stack[0][0]
     while isinstance(root, list) and len(root) == 1 and isinstance(root[0], list):
         root = root[0]  # ((S …)): brackets around the whole

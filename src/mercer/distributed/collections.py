@@ -34,7 +34,7 @@ def blocks_of(X: Samples) -> tuple[list[Any], list[int | None]]:
         return [block if hasattr(block, "dask") else delayed(_same)(block) for block in X], [None] * len(X)
     if hasattr(X, "chunks") and hasattr(X, "rechunk"):
         if X.ndim == 0:
-            raise ValueError("A Dask array of no dimension holds no samples.")
+            raise ValueError(coded("A Dask array of no dimension holds no samples.", "M103"))
         if any(len(sizes) > 1 for sizes in X.chunks[1:]):
             X = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
         sizes = [None if size != size else int(size) for size in X.chunks[0]]
@@ -65,9 +65,12 @@ def in_blocks_of(y: Any, sizes: Sequence[int | None], what: str) -> list[Any]:
     blocks, _ = blocks_of(y)
     if len(blocks) != len(sizes):
         raise ValueError(
-            f"X has {len(sizes)} blocks and {what} has {len(blocks)}, of sizes that Dask does not know: give both the"
-            " same partitions, or arrays of known sizes (array.compute_chunk_sizes(),"
-            " frame.to_dask_array(lengths=True))."
+            coded(
+                f"X has {len(sizes)} blocks and {what} has {len(blocks)}, of sizes that Dask does not know: give both"
+                " the same partitions, or arrays of known sizes (array.compute_chunk_sizes(),"
+                " frame.to_dask_array(lengths=True)).",
+                "M119",
+            )
         )
     return blocks
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from mercer.compute import Compute
 from mercer.runtime.watch import abandonable, look
+from mercer.troubles import coded
 
 _PAUSE = 0.05  # seconds between two looks at the clock
 _LARGE = "100MB"  # of what is sent, from which on Dask is to warn
@@ -32,8 +33,11 @@ class Workers:
     def __init__(self, client: Any = None) -> None:
         if client is not None and not hasattr(client, "scheduler_info"):
             raise TypeError(
-                f"Compute(client={client!r}): a dask.distributed.Client; of an address or a cluster,"
-                " Client(address_or_cluster)."
+                coded(
+                    f"Compute(client={client!r}): a dask.distributed.Client; of an address or a cluster,"
+                    " Client(address_or_cluster).",
+                    "M205",
+                )
             )
         self.client = client or _known_client()
         self._check()
@@ -68,8 +72,11 @@ class Workers:
     def _check(self) -> None:
         if self.client is not None and self.client.status not in ("running", "connecting", "newly-created"):
             raise ClusterLost(
-                f"The Dask client is {self.client.status}: connect to a scheduler that runs, Client(address), or give"
-                " no client to compute here."
+                coded(
+                    f"The Dask client is {self.client.status}: connect to a scheduler that runs, Client(address), or"
+                    " give no client to compute here.",
+                    "M405",
+                )
             )
 
     def compute(self, tasks: list[Any], stage: str) -> list[Any]:
@@ -91,7 +98,9 @@ class Workers:
             failed = _failed(futures)
             if failed and failed[0].status != "error":
                 self._check()
-                raise ClusterLost(f"The Dask cluster gave up on {stage!r}: its scheduler or its workers were lost.")
+                raise ClusterLost(
+                    coded(f"The Dask cluster gave up on {stage!r}: its scheduler or its workers were lost.", "M405")
+                )
             return list(self.client.gather(failed[:1] or futures))
         except BaseException:
             self._cancel(futures)

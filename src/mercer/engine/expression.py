@@ -363,7 +363,10 @@ def _fold(function: Callable[..., tuple[Any, ...]], start: tuple[float, ...]) ->
     steps = tuple(as_node(s) for s in function(state, fold_variable("x"), fold_variable("z")))
     if any(n.op == "parameter" for s in steps for n in walk(s)):
         raise ValueError(
-            "A kernel's parameters enter its formula in _profile (or the data in _prepare), not in _term or _step."
+            coded(
+                "A kernel's parameters enter its formula in _profile (or the data in _prepare), not in _term or _step.",
+                "M216",
+            )
         )
     return Fold(start, steps)
 

@@ -24,6 +24,7 @@ from mercer.engine.folds import compilable, compiled
 from mercer.engine.joins import SparseDot
 from mercer.engine.parts import PartsDot
 from mercer.engine.steps import elementwise
+from mercer.troubles import coded
 
 if TYPE_CHECKING:
     from mercer.engine.tiles import Tiles
@@ -162,8 +163,11 @@ class SqDistBlock:
         values = None if scale is None else np.asarray(scale.powers if column is None else [scale.powers[column]])
         if values is not None and len(values) != A.shape[1]:
             raise ValueError(
-                f"There are {len(values)} length scales for {A.shape[1]} columns; give one per column, or a single"
-                " number."
+                coded(
+                    f"There are {len(values)} length scales for {A.shape[1]} columns; give one per column, or a single"
+                    " number.",
+                    "M104",
+                )
             )
         self.inverse = None if values is None else arrays.to_device(1.0 / values.astype(dtype), device)
         self.sparse = sparse.issparse(A) or sparse.issparse(B)
@@ -369,8 +373,11 @@ def _shaped(values: Any, shape: tuple[int, ...], function: Any) -> Any:
         kernel = type(owner).__name__ if (owner := getattr(function, "__self__", None)) is not None else "The kernel"
         name, asked = getattr(function, "__name__", "function"), " × ".join(map(str, shape))
         raise ValueError(
-            f"{kernel}.{name} returned an array of shape {np.shape(values)} for {asked} items; it must be of shape"
-            f" {shape}."
+            coded(
+                f"{kernel}.{name} returned an array of shape {np.shape(values)} for {asked} items; it must be of shape"
+                f" {shape}.",
+                "M216",
+            )
         )
     return values
 

@@ -115,8 +115,11 @@ class KernelEstimator(WithKernels):
         """X (and y) checked: by scikit-learn's rules where it is a table of numbers, else by the kernel's domain."""
         if isinstance(X, Blocks):
             raise TypeError(
-                f"{type(self).__name__} does not take blocks; KernelRidge, KernelLogistic, SVC and others with centers"
-                " do."
+                coded(
+                    f"{type(self).__name__} does not take blocks; KernelRidge, KernelLogistic, SVC and others with"
+                    " centers do.",
+                    "M313",
+                )
             )
         if self._is_table(X, reset):
             missing = not self._precomputed and getattr(self._given_kernel.domain, "missing", False)
@@ -199,7 +202,7 @@ class KernelEstimator(WithKernels):
         if centers is None:
             return given._nystrom
         if given._nystrom is not None:
-            raise ValueError(f"{given} has landmarks of its own: give either those or centers.")
+            raise ValueError(coded(f"{given} has landmarks of its own: give either those or centers.", "M217"))
         number = isinstance(centers, int | np.integer) and not isinstance(centers, bool)
         if not number and hasattr(centers, "__len__") and not isinstance(centers, str):
             return Nystrom(given, landmarks=centers)
@@ -399,6 +402,7 @@ def _symmetric(K: Array) -> Array:
         f"The precomputed matrix is not symmetric: entry ({i}, {j}) is {K[i, j]:.6g} and ({j}, {i}) is {K[j, i]:.6g},"
         " so no training problem belongs to it. The model is that of its symmetric part; the kernel that made the"
         " matrix has an error.",
+        "M208",
         ConvergenceWarning,
     )
     return (K + K.T) / 2

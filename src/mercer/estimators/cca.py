@@ -68,7 +68,8 @@ class Column(KernelMachine):
                 f"The matrix of {'a view' if self.kernel_ is None else self.kernel_} is not positive semi-definite on"
                 f" these data, so it is of no kernel: k(x, z)² exceeds k(x, x)k(z, z) by {found.indefinite:.2g} of the"
                 " largest k(x, x), in what the factor leaves over. What is found has no meaning in a feature space;"
-                " use a kernel that is (psd is True), or kernel.repaired('clip')."
+                " use a kernel that is (psd is True), or kernel.repaired('clip').",
+                "M209",
             )
         self.support_, self.dual_coef_, self.intercept_ = found.pivots, found.coefficients(V).T, bias
 
@@ -188,7 +189,7 @@ def candidates_of(alpha: Any, x: Spectra, y: Spectra, scale: float = 1.0) -> lis
         return [(t * float(x.values.sum()) * scale, t * float(y.values.sum()) * scale) for t in _GRID]
     if isinstance(alpha, list | np.ndarray) and np.ndim(alpha):
         if not len(alpha):
-            raise ValueError("alpha=[]: give at least one candidate, a number, or None.")
+            raise ValueError(coded("alpha=[]: give at least one candidate, a number, or None.", "M205"))
         return [as_pair(g) for g in alpha]
     return None
 
@@ -255,7 +256,8 @@ class CanonicalCorrelation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Wi
         if self.n_components_ < self.n_components:
             warn(
                 f"The views have ranks {x.spectra_.rank} and {other.spectra_.rank}: there are {self.n_components_}"
-                f" components, not {self.n_components}."
+                f" components, not {self.n_components}.",
+                "M315",
             )
         f, g = x.combine(found.x / np.sqrt(scale)), other.combine(found.y / np.sqrt(scale))
         self.correlations_ = correlations(f, g, weights)

@@ -127,5 +127,6 @@ def warn_if_indefinite(gram: Gram, who: str) -> None:
     warn(
         f"The kernel matrix is indefinite: {found}. {who} is defined for positive semi-definite"
         " kernels; here its optimum need be neither the only one nor the best. Choose another kernel or other"
-        " parameters, or repair this one: kernel.repaired('clip')."
+        " parameters, or repair this one: kernel.repaired('clip').",
+        "M209",
     )

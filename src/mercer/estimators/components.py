@@ -26,7 +26,7 @@ def component_count(wanted: Any, most: int, what: str) -> int | None:
             )
         )
     if wanted > most:
-        raise ValueError(f"n_components={wanted} is more than {what}.")
+        raise ValueError(coded(f"n_components={wanted} is more than {what}.", "M315"))
     return int(wanted)
 
 

@@ -120,13 +120,16 @@ class HiddenMarkovModel(GenerativeModel):
         going_on = self.warm_start and hasattr(self, "transition_")
         if going_on and len(self._chain.initial) != self.n_states:
             raise ValueError(
-                f"n_states={self.n_states} and warm_start=True, and the probabilities that are there are of"
-                f" {len(self._chain.initial)} states; give that number, or warm_start=False."
+                coded(
+                    f"n_states={self.n_states} and warm_start=True, and the probabilities that are there are of"
+                    f" {len(self._chain.initial)} states; give that number, or warm_start=False.",
+                    "M314",
+                )
             )
         if not going_on:
             self.letters_ = np.unique(codes.values[codes.values != 0]).astype(np.int64)
         if not len(self.letters_):
-            raise DataError("All strings are empty: there is no letter to learn from.")
+            raise DataError("All strings are empty: there is no letter to learn from.", "M116")
         items, rng = self._numbered(codes), generator(self.random_state)
         starts = [self._chain] if going_on else [self._start(items, w, rng) for _ in range(self.n_init)]
         runs = [
@@ -143,6 +146,7 @@ class HiddenMarkovModel(GenerativeModel):
             warn(
                 f"HiddenMarkovModel stopped after max_iter={self.max_iter} steps, the last of which still gained"
                 f" {self.tol:g} or more in the mean log-likelihood. Raise max_iter or tol.",
+                "M301",
                 ConvergenceWarning,
             )
         return self

@@ -118,7 +118,8 @@ class Components(Unsupervised):
             f"{self._called}: the centred matrix is not positive semi-definite, so it is of no kernel:"
             f" {least}{below.count} of its {n} eigenvalues are negative, and make up {least}{self.negative_share_:.2g}"
             " of the sum of all their absolute values. Components are of positive eigenvalues alone, and"
-            f" explained_variance_ratio_ is their share of the sum of these. {cure}."
+            f" explained_variance_ratio_ is their share of the sum of these. {cure}.",
+            "M209",
         )
 
     def _rounding(self, gram: Gram, weights: Array, s: EigenSolution) -> float:
@@ -166,6 +167,7 @@ class Components(Unsupervised):
                 f"{type(self).__name__}: the {s.solver} solver stopped after {s.n_iter} steps with a residual of"
                 f" {s.residual:.2g} of the largest eigenvalue: the last eigenvalues asked for are too near to each"
                 " other. Ask for fewer components, or use solver='exact'.",
+                "M301",
                 ConvergenceWarning,
             )
         return _some(s, kept), below
@@ -323,7 +325,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
             what = f"rank {found}" if not self.n_negative_ else f"{found} positive eigenvalues"
             warn(
                 f"The centred matrix has {what}, {self.n_components_} components were asked for: the scores of the last"
-                f" {lost} are 0."
+                f" {lost} are 0.",
+                "M315",
             )
 
     def _learn_spread(self, passes: SpreadPasses, samples: SpreadSamples, marks: Landmarks) -> None:
@@ -402,17 +405,23 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
         Z = np.asarray(arrays.to_numpy(X), np.float64)
         if Z.ndim != 2 or Z.shape[1] != self.n_components_:
             raise ValueError(
-                f"Scores of {self.n_components_} components are an array of shape (items, {self.n_components_}), got"
-                f" {Z.shape}."
+                coded(
+                    f"Scores of {self.n_components_} components are an array of shape (items, {self.n_components_}),"
+                    f" got {Z.shape}.",
+                    "M314",
+                )
             )
         if not np.isfinite(Z).all():
-            raise ValueError("Scores hold NaN or infinity; there is nothing to go back to.")
+            raise ValueError(coded("Scores hold NaN or infinity; there is nothing to go back to.", "M101"))
         if self.kernel_ is None:
             raise ValueError(coded("A precomputed matrix has no items to go back to; give the kernel itself.", "M213"))
         if self._compressed:
             raise ValueError(
-                "A compressed model has lost the training scores that the way back needs; use the model it was made"
-                " from."
+                coded(
+                    "A compressed model has lost the training scores that the way back needs; use the model it was made"
+                    " from.",
+                    "M311",
+                )
             )
         return pre_images(self, Z)
 

@@ -119,13 +119,19 @@ class LearnsWeights(WeightParameters, KernelMachine):
         super()._check()
         if self._precomputed:
             raise ValueError(
-                f"{type(self).__name__}(kernel='precomputed'): one matrix has no weights; give several, each as"
-                " mercer.Precomputed(K), and the numbers of the samples as X."
+                coded(
+                    f"{type(self).__name__}(kernel='precomputed'): one matrix has no weights; give several, each as"
+                    " mercer.Precomputed(K), and the numbers of the samples as X.",
+                    "M213",
+                )
             )
         if getattr(self, "centers", None) is not None:
             raise ValueError(
-                f"{type(self).__name__} learns weights from the matrices of all samples, without centers. Learn them"
-                " from a part, and give the kernel that was learnt, kernel_, to a machine with centers."
+                coded(
+                    f"{type(self).__name__} learns weights from the matrices of all samples, without centers. Learn"
+                    " them from a part, and give the kernel that was learnt, kernel_, to a machine with centers.",
+                    "M217",
+                )
             )
         if not (isinstance(self.p, int | float | np.number) and np.isfinite(self.p) and self.p >= 1):
             raise ValueError(coded(f"p={self.p!r}: the weights are bounded in a norm ‖β‖_p with 1 ≤ p < ∞.", "M205"))
@@ -163,8 +169,11 @@ class LearnsWeights(WeightParameters, KernelMachine):
         if is_gram(X):
             if len(X.parts) != len(self._part_weights):
                 raise ValueError(
-                    f"{type(self).__name__} weighs {len(self._part_weights)} kernels: give the matrix of new items"
-                    " as the SumGram of their matrices, or the items themselves."
+                    coded(
+                        f"{type(self).__name__} weighs {len(self._part_weights)} kernels: give the matrix of new items"
+                        " as the SumGram of their matrices, or the items themselves.",
+                        "M213",
+                    )
                 )
             X = X.weighted(self._part_weights)
         return super()._accept_new(X)
@@ -240,7 +249,10 @@ class LearnsWeights(WeightParameters, KernelMachine):
             )
         if not alive.all():
             names = [name for (name, _), lives in zip(self._named(), alive, strict=False) if not lives]
-            warn(f"{type(self).__name__}: constant on these samples, and left out with weight 0: {', '.join(names)}.")
+            warn(
+                f"{type(self).__name__}: constant on these samples, and left out with weight 0: {', '.join(names)}.",
+                "M214",
+            )
         size = {"variance": variances, "trace": traces, None: np.ones(len(parts))}[self.normalize]
         return np.where(alive, 1.0 / np.where(alive, size, 1.0), 0.0)
 

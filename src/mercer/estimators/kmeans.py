@@ -70,6 +70,7 @@ def warn_of_fewer(labels: Array, wanted: int) -> None:
         warn(
             f"Number of distinct clusters ({found}) found smaller than n_clusters ({wanted}). Possibly due to duplicate"
             " points in X.",
+            "M310",
             ConvergenceWarning,
         )
 
@@ -220,11 +221,14 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, La
             if one.shape != (self.n_clusters, X.shape[1]):
                 what = "clusters" if one.ndim != 2 or len(one) != self.n_clusters else "features of the data"
                 raise ValueError(
-                    f"The shape of the initial centers {one.shape} does not match the number of {what}: give an array"
-                    f" of shape (n_clusters, n_features) = ({self.n_clusters}, {X.shape[1]})."
+                    coded(
+                        f"The shape of the initial centers {one.shape} does not match the number of {what}: give an"
+                        f" array of shape (n_clusters, n_features) = ({self.n_clusters}, {X.shape[1]}).",
+                        "M205",
+                    )
                 )
             if not np.isfinite(one).all():
-                raise ValueError("KMeans(init=…): the initial centres hold NaN or infinity.")
+                raise ValueError(coded("KMeans(init=…): the initial centres hold NaN or infinity.", "M101"))
         return centres
 
     def _spoken(self, scale: float) -> Callable[[dict[str, Any]], None]:

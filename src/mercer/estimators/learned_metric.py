@@ -227,8 +227,11 @@ class LearnsMetric(MetricParameters, KernelMachine):
         """Of a Dask collection: the metric is learnt from some of its samples, f from all of them, by centers."""
         if self.centers is None:
             raise ValueError(
-                f"{type(self).__name__} learns from a Dask collection as a sum over some of the samples: give centers,"
-                " such as centers=2000."
+                coded(
+                    f"{type(self).__name__} learns from a Dask collection as a sum over some of the samples: give"
+                    " centers, such as centers=2000.",
+                    "M313",
+                )
             )
         n, compute = len(samples), self.compute or Compute()
         pool = min(n, max(_POOL, _POOL_OF_EACH * (self.max_samples or 0)))
@@ -273,7 +276,9 @@ class LearnsMetric(MetricParameters, KernelMachine):
             return None
         labels = np.asarray(self.blocks)
         if labels.shape != (columns,):
-            raise ValueError(f"blocks has shape {labels.shape}; give one label for each of the {columns} columns.")
+            raise ValueError(
+                coded(f"blocks has shape {labels.shape}; give one label for each of the {columns} columns.", "M205")
+            )
         return np.unique(labels, return_inverse=True)[1]
 
     def _heard(self, told: dict[str, Any]) -> None:
@@ -309,7 +314,9 @@ class LearnsMetric(MetricParameters, KernelMachine):
         """f of all samples; where somebody wants no more, that of the best round so far, and which samples it is of."""
         learnt = self.__dict__.pop("_learnt", None)
         if learnt is None:
-            raise ValueError(f"{type(self).__name__} learns a metric of columns, which a matrix alone does not have.")
+            raise ValueError(
+                coded(f"{type(self).__name__} learns a metric of columns, which a matrix alone does not have.", "M213")
+            )
         reason = learnt.reason
         if reason == "done":
             ridge = KernelRidge(self.alpha_, fit_intercept=self.fit_intercept, tol=self.tol, compute=self.compute)

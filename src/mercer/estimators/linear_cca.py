@@ -18,6 +18,7 @@ from mercer.estimators.checks import checked_table
 from mercer.estimators.parameters import estimator
 from mercer.kernels.vectors.products import Linear
 from mercer.native.linalg import signs
+from mercer.troubles import coded
 
 
 @estimator
@@ -177,11 +178,14 @@ class CCA(CanonicalCorrelation):
         Z = np.asarray(given, np.float64)
         if Z.ndim != 2 or Z.shape[1] != self.n_components_:
             raise ValueError(
-                f"Scores of {self.n_components_} components are an array of shape (rows, {self.n_components_}), got"
-                f" {Z.shape}."
+                coded(
+                    f"Scores of {self.n_components_} components are an array of shape (rows, {self.n_components_}), got"
+                    f" {Z.shape}.",
+                    "M314",
+                )
             )
         if not np.isfinite(Z).all():
-            raise ValueError("Scores hold NaN or infinity; there is nothing to go back to.")
+            raise ValueError(coded("Scores hold NaN or infinity; there is nothing to go back to.", "M101"))
         return Z
 
 

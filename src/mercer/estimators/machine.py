@@ -95,8 +95,12 @@ class KernelMachine(Reporting, KernelEstimator):
         """The same of a Dask collection, whose samples stay where they are."""
         if type(self)._learn_spread is KernelMachine._learn_spread:
             raise TypeError(
-                f"{type(self).__name__} does not learn from Dask collections; KernelRidge, KernelLogistic, KernelHuber,"
-                " SVC, SVR, KernelPCA and KernelKMeans do. Give it samples in memory: some of them, X.compute()."
+                coded(
+                    f"{type(self).__name__} does not learn from Dask collections; KernelRidge, KernelLogistic,"
+                    " KernelHuber, SVC, SVR, KernelPCA and KernelKMeans do. Give it samples in memory: some of them,"
+                    " X.compute().",
+                    "M313",
+                )
             )
         self._check()
         if y is None and self._supervised:
@@ -128,8 +132,13 @@ class KernelMachine(Reporting, KernelEstimator):
         if width is None:
             name = type(self).__name__
             raise ValueError(
-                f"{name} learns from a Dask collection as a sum over some of the samples: "
-                + ("give centers, such as centers=2000." if hasattr(self, "centers") else _landmarks_wanted(kernel))
+                coded(
+                    f"{name} learns from a Dask collection as a sum over some of the samples: "
+                    + (
+                        "give centers, such as centers=2000." if hasattr(self, "centers") else _landmarks_wanted(kernel)
+                    ),
+                    "M313",
+                )
             )
         return Nystrom(kernel, min(width, len(samples)))
 
@@ -143,14 +152,13 @@ class KernelMachine(Reporting, KernelEstimator):
         """
         rule = None if self._learns_kernel else self._landmark_rule()
         if rule is None:
-            name = type(self).__name__
-            raise ValueError(
-                f"{name} learns its kernel from samples in memory: give it some of them, and KernelRidge its kernel_."
-                if self._learns_kernel
-                else f"{name} learns from blocks as a sum over some of the samples: give centers, such as centers=2000."
-                if hasattr(self, "centers")
-                else f"{name} does not learn from blocks; KernelRidge, KernelLogistic, SVC and others with centers do."
-            )
+            if self._learns_kernel:
+                said = "learns its kernel from samples in memory: give it some of them, and KernelRidge its kernel_."
+            elif hasattr(self, "centers"):
+                said = "learns from blocks as a sum over some of the samples: give centers, such as centers=2000."
+            else:
+                said = "does not learn from blocks; KernelRidge, KernelLogistic, SVC and others with centers do."
+            raise ValueError(coded(f"{type(self).__name__} {said}", "M313"))
         return rule
 
     def _accept_blocks(self, X: Blocks, y: Targets) -> tuple[Blocks, Array]:
@@ -275,7 +283,7 @@ class KernelMachine(Reporting, KernelEstimator):
             f"{type(self).__name__} {stop}: the gap is {gap:.3g}{'' if self.tol is None else f', tol {self.tol:g}'}."
             f" Measured cause: {cause}."
         )
-        warn(said, ConvergenceWarning)
+        warn(said, "M302" if reason == "stalled" else "M301", ConvergenceWarning)
 
     def _positive(self, name: str) -> float:
         value = getattr(self, name)
@@ -440,10 +448,10 @@ class Weighted(KernelMachine):
         try:
             phi = self.kernel_._embedded(self.support_vectors_)
         except MemoryError as error:
-            raise AttributeError(f"coef_ would be too large: {error}") from None
+            raise AttributeError(coded(f"coef_ would be too large: {error}", "M401")) from None
         if isinstance(phi, HashedRows):
             raise AttributeError(
-                f"The features of {self.kernel_} have no fixed columns; see function_.feature_weights()."
+                coded(f"The features of {self.kernel_} have no fixed columns; see function_.feature_weights().", "M311")
             )
         functions = self._functions().T
         phi = phi if sparse.issparse(phi) else arrays.to_numpy(phi)

@@ -192,6 +192,7 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
             warn(
                 f"GaussianMixture stopped after max_iter={self.max_iter} steps, the last of which still gained"
                 f" {self.tol:g} or more in the mean log-likelihood. Raise max_iter or tol.",
+                "M301",
                 ConvergenceWarning,
             )
         return self
@@ -244,10 +245,13 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
         shape = _shape(self.covariance_type, self.n_components, len(centre))
         if self.means_.shape != (self.n_components, len(centre)) or np.shape(self.covariances_) != shape:
             raise ValueError(
-                f"warm_start=True cannot go on from {len(self.means_)} components of {self.means_.shape[1]} columns"
-                f" with covariances of the shape {np.shape(self.covariances_)}: n_components={self.n_components},"
-                f" covariance_type={self.covariance_type!r} and {len(centre)} columns need {shape}. Set"
-                " warm_start=False, or change nothing of these."
+                coded(
+                    f"warm_start=True cannot go on from {len(self.means_)} components of {self.means_.shape[1]} columns"
+                    f" with covariances of the shape {np.shape(self.covariances_)}: n_components={self.n_components},"
+                    f" covariance_type={self.covariance_type!r} and {len(centre)} columns need {shape}. Set"
+                    " warm_start=False, or change nothing of these.",
+                    "M314",
+                )
             )
         return Mixture(self.weights_, self.means_ - centre, self.covariances_), float(self.lower_bound_)
 
@@ -257,7 +261,9 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
         means = _given(self.means_init, (k, d), "means_init")
         precisions = _given(self.precisions_init, _shape(self.covariance_type, k, d), "precisions_init")
         if weights is not None and (np.any(weights < 0) or not np.isclose(weights.sum(), 1)):
-            raise ValueError(f"weights_init must be shares that sum to 1, got a sum of {weights.sum():g}.")
+            raise ValueError(
+                coded(f"weights_init must be shares that sum to 1, got a sum of {weights.sum():g}.", "M205")
+            )
         means = None if means is None else means - centre
         if weights is None or means is None or precisions is None:
             if self.init_params == "random" and means is None:
@@ -390,7 +396,7 @@ def _given(value: Any, shape: tuple[int, ...], name: str) -> Array | None:
         return None
     out = np.asarray(value, np.float64)
     if out.shape != shape:
-        raise ValueError(f"{name} should have the shape {shape}, got {out.shape}.")
+        raise ValueError(coded(f"{name} should have the shape {shape}, got {out.shape}.", "M205"))
     if not np.isfinite(out).all():
-        raise ValueError(f"{name} holds NaN or infinity.")
+        raise ValueError(coded(f"{name} holds NaN or infinity.", "M101"))
     return out

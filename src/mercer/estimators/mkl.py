@@ -238,7 +238,9 @@ class MKLOneClass(LearnsWeights, OneClassSVM):
         return SupportVectors([problem], [None], self._solver(), self.tol)
 
     def _target_features(self, y: Targets) -> Array:
-        raise ValueError("weighting='alignment' compares kernels with the targets, and MKLOneClass has none.")
+        raise ValueError(
+            coded("weighting='alignment' compares kernels with the targets, and MKLOneClass has none.", "M217")
+        )
 
     def _in_its_units(self, objective: float) -> float:
         return -objective  # ½ α^T K α, which is made large

@@ -86,8 +86,11 @@ def class_weights(given: Any, counts: dict[Any, float]) -> Array:
     if unnamed and named < len(given):
         unknown = sorted(set(given) - set(counts), key=str)
         raise ValueError(
-            f"class_weight has classes that are not in y: {unknown}, and does not name {unnamed}, which are: name every"
-            " class."
+            coded(
+                f"class_weight has classes that are not in y: {unknown}, and does not name {unnamed}, which are: name"
+                " every class.",
+                "M205",
+            )
         )
     weights = np.array([float(given.get(label, 1.0)) for label in counts])
     if not (np.isfinite(weights).all() and (weights >= 0).all()):

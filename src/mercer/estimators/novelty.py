@@ -260,7 +260,8 @@ class OneClassSVM(NoveltyMachine):
             warn(
                 f"OneClassSVM(nu={self.nu:g}): the origin of feature space lies among the data, so w = 0 is optimal,"
                 " all scores are 0 and nothing is told apart: take a kernel of positive values such as Gaussian(), or"
-                " SVDD, a ball instead of a half-space."
+                " SVDD, a ball instead of a half-space.",
+                "M305",
             )
 
 
@@ -329,7 +330,9 @@ class SVDD(NoveltyMachine):
         """There are none, and asking for them is an AttributeError: the score is a distance, which is not linear in the
         features.
         """
-        raise AttributeError("The score of SVDD is a distance, which is not linear in the features: there is no coef_.")
+        raise AttributeError(
+            coded("The score of SVDD is a distance, which is not linear in the features: there is no coef_.", "M311")
+        )
 
     def _linear(self, gram: Gram, total: float) -> Array:
         return -0.5 * total * np.asarray(gram.diag(), np.float64)

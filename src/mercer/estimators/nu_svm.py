@@ -133,5 +133,6 @@ class NuSVC(Classifier, SolverParameters):
         others = f" (and for {len(meet) - 1} other pairs)" if len(meet) > 1 else ""
         warn(
             f"NuSVC(nu={self.nu:g}): the reduced convex hulls of class {self._names(meet[0])} meet{others}, so w = 0 is"
-            f" optimal and that machine is constant. On these data {cure}."
+            f" optimal and that machine is constant. On these data {cure}.",
+            "M305",
         )

@@ -136,7 +136,11 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LazyAnswers, BaseEs
         )
         if likeliest and used < d:
             raise ValueError(
-                f"n_components='mle' is only supported if n_samples >= n_features, got {used} < {d}: give a number."
+                coded(
+                    f"n_components='mle' is only supported if n_samples >= n_features, got {used} < {d}: give a"
+                    " number.",
+                    "M310",
+                )
             )
         mean = np.asarray(w @ X / w.sum(), np.float64).reshape(-1)
         scale = np.sqrt(w)
@@ -218,11 +222,14 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LazyAnswers, BaseEs
         X = np.asarray(X)
         if X.ndim != 2 or X.shape[1] != self.n_components_:
             raise ValueError(
-                f"Scores of {self.n_components_} components are an array of shape (rows, {self.n_components_}), got"
-                f" {X.shape}."
+                coded(
+                    f"Scores of {self.n_components_} components are an array of shape (rows, {self.n_components_}), got"
+                    f" {X.shape}.",
+                    "M314",
+                )
             )
         if not np.isfinite(X).all():
-            raise ValueError("Scores hold NaN or infinity; there is nothing to go back to.")
+            raise ValueError(coded("Scores hold NaN or infinity; there is nothing to go back to.", "M101"))
         spread = self._spread()
         return (X * np.where(np.isfinite(spread), spread, 0.0)) @ self.components_ + self.mean_
 
@@ -247,9 +254,12 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LazyAnswers, BaseEs
         if not (variances > least).all() or not (whole or self.noise_variance_ > least):
             rank = int(np.sum(variances > least))
             raise ValueError(
-                f"The covariance has rank {rank} and {self.components_.shape[1]} columns, so it has no inverse and the"
-                " model no density. Ask for fewer components (what they leave out becomes noise in all directions), or"
-                " give more samples."
+                coded(
+                    f"The covariance has rank {rank} and {self.components_.shape[1]} columns, so it has no inverse and"
+                    " the model no density. Ask for fewer components (what they leave out becomes noise in all"
+                    " directions), or give more samples.",
+                    "M307",
+                )
             )
         return 1 / variances, 0.0 if whole else 1 / self.noise_variance_
 

@@ -17,6 +17,7 @@ from mercer.estimators.ridge_cv import KernelRidgeCV
 from mercer.kernels.families import Radial
 from mercer.kernels.vectors.products import Linear
 from mercer.kernels.vectors.radial import Gaussian
+from mercer.troubles import coded
 
 PRE_IMAGES = ("fixed_point", "ridge", "nearest")
 _AT_ONCE = 1024  # scores that are taken back together
@@ -41,11 +42,16 @@ def pre_images(machine: Estimator, Z: Array) -> Any:
         return take(machine.support_vectors_, _nearest(machine, Z))
     if how == "fixed_point" and not (isinstance(kernel, Radial) and kernel._metric() is None):
         raise TypeError(
-            f"pre_image='fixed_point' is for kernels of ‖x − z‖² alone, not for {kernel}; use 'ridge' for vectors,"
-            " 'nearest' for others."
+            coded(
+                f"pre_image='fixed_point' is for kernels of ‖x − z‖² alone, not for {kernel}; use 'ridge' for vectors,"
+                " 'nearest' for others.",
+                "M215",
+            )
         )
     if how == "ridge" and not vectors:
-        raise TypeError(f"pre_image='ridge' is for vectors, and {kernel} compares other things; use 'nearest'.")
+        raise TypeError(
+            coded(f"pre_image='ridge' is for vectors, and {kernel} compares other things; use 'nearest'.", "M215")
+        )
     kept = machine.support_vectors_
     kept = kept.toarray() if sparse.issparse(kept) else arrays.to_numpy(kept)
     X = np.asarray(kept, np.float64)

@@ -94,8 +94,11 @@ class LossRegressor(RegressorMixin, LossMachine):  # type: ignore[misc]
             loss.check(y)
             if loss.outputs(y):
                 raise ValueError(
-                    f"{loss} is of several functions at once, which this machine does not fit; for classes there is"
-                    " KernelLogistic."
+                    coded(
+                        f"{loss} is of several functions at once, which this machine does not fit; for classes there is"
+                        " KernelLogistic.",
+                        "M316",
+                    )
                 )
         gram = held(gram, Use.ACTIVE) if len(losses) > 1 else gram
         fits = [minimise(loss, y, weights, ridge, self.fit_intercept, gram, limits) for loss in losses]

@@ -96,8 +96,11 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
         posterior = self.__dict__.get("_landmark_posterior")
         if self._compressed and posterior is None:
             raise ValueError(
-                "A compressed machine no longer holds the samples that its uncertainty follows from; ask that of all"
-                " samples. A machine with centers gathers it in fit where uncertainty=True."
+                coded(
+                    "A compressed machine no longer holds the samples that its uncertainty follows from; ask that of"
+                    " all samples. A machine with centers gathers it in fit where uncertainty=True.",
+                    "M311",
+                )
             )
         if any(ridge == 0 for ridge, _ in self._parts):
             raise ValueError(
@@ -159,6 +162,7 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
             warn(
                 f"{type(self).__name__} reached a residual of {self.gap_:.2g} after {self.n_iter_} passes, tol"
                 f" {self.tol:g}. Raise max_iter={self.max_iter}, alpha={ridge:g} or tol.",
+                "M301",
                 ConvergenceWarning,
             )
             return
@@ -167,6 +171,7 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
             f"{type(self).__name__} reached a residual of {self.gap_:.2g} by {self.solver_!r}, tol {self.tol:g}: the"
             f" matrix plus alpha={ridge:g} is ill-conditioned (its largest eigenvalue is up to {largest:.2g}). Raise"
             f" alpha to {1e-12 * largest:.1g} or more, or raise tol.",
+            "M307",
             ConvergenceWarning,
         )
 
@@ -316,14 +321,16 @@ class KernelRidge(Ridge, CenterParameters):
 
     def _learn_spread(self, passes: SpreadPasses, samples: SpreadSamples, marks: Landmarks) -> None:
         if self.uncertainty:
-            raise ValueError("uncertainty=True is for samples in memory; of a Dask collection, give some of them.")
+            raise ValueError(
+                coded("uncertainty=True is for samples in memory; of a Dask collection, give some of them.", "M313")
+            )
         self._learn_outputs(passes, samples.outputs, marks)
 
     def _learn_outputs(self, passes: SpreadPasses, outputs: int | None, marks: Landmarks) -> None:
         """From so many columns of targets, None: a vector."""
         ridges = self._ridges(outputs or 1)
         if not ridges.min() > 0:
-            raise ValueError("alpha = 0 is for samples in memory; of a Dask collection, give alpha > 0.")
+            raise ValueError(coded("alpha = 0 is for samples in memory; of a Dask collection, give alpha > 0.", "M313"))
         solver = ConjugateGradients(self._residual, self.max_iter or 500)
         budget = marks.values.compute.budget
         found = solve_spread(Spread(passes, marks.factor), ridges, self.fit_intercept, solver, budget)
@@ -476,7 +483,7 @@ class KernelRidge(Ridge, CenterParameters):
         marks = gram.landmarks()
         if self.uncertainty and marks is not None:
             if len(outputs) < coef.shape[1]:
-                raise ValueError("uncertainty=True with centers is for labels that all samples have.")
+                raise ValueError(coded("uncertainty=True with centers is for labels that all samples have.", "M217"))
             self._landmark_posterior = LandmarkPosterior.of(marks, w, ridges, self.fit_intercept)
         self.n_iter_ += found.n_iter
         self.solver_ = found.solver
@@ -503,6 +510,7 @@ class KernelRidge(Ridge, CenterParameters):
             f"The kernel matrix plus the ridge is not positive definite: {seen}, alpha {self.alpha}. The kernel is not"
             " positive semi-definite on these data, and the solution is a saddle point, not a minimum: raise alpha"
             " above that, or use kernel.repaired('clip').",
+            "M209",
             ConvergenceWarning,
         )
 

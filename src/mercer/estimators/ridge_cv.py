@@ -172,7 +172,7 @@ class KernelRidgeCV(Ridge):
             else [self.kernel]
         )
         if not kernels:
-            raise ValueError("kernel=[]: give at least one kernel.")
+            raise ValueError(coded("kernel=[]: give at least one kernel.", "M205"))
         if self._precomputed:
             return [None]
         probe = KernelRidge()

@@ -110,7 +110,9 @@ class GradientStream(StreamLearner):
                     coded(f"{name}({parameter}={value!r}): a number of at least 0, eta0 more than that.", "M205")
                 )
         if self.step == "inverse" and not self.alpha > 0:
-            raise ValueError(f"{name}(step='inverse', alpha={self.alpha!r}): steps 1/(2λt) are of a positive alpha.")
+            raise ValueError(
+                coded(f"{name}(step='inverse', alpha={self.alpha!r}): steps 1/(2λt) are of a positive alpha.", "M205")
+            )
         if self.step != "inverse" and self.eta0 is not None and not np.isfinite(self.eta0):
             raise ValueError(
                 coded(f"{name}(eta0={self.eta0!r}): only step='inverse' has steps that are finite without it.", "M205")
@@ -250,7 +252,7 @@ class KernelSGDRegressor(RegressorMixin, GradientStream, _Steps):  # type: ignor
         self._trained = self.loss or Squared()
         self._trained.check(y)
         if self._trained.outputs(y):
-            raise ValueError(f"{self._trained} is of classes: KernelSGDClassifier learns them.")
+            raise ValueError(coded(f"{self._trained} is of classes: KernelSGDClassifier learns them.", "M316"))
 
     def _learn(self, gram: Gram, y: Array, weights: Array, X: Samples = None) -> None:
         self._choose_loss(y)
@@ -276,7 +278,9 @@ class KernelSGDRegressor(RegressorMixin, GradientStream, _Steps):  # type: ignor
 
 def _has_probabilities(machine: Any) -> bool:
     if not isinstance(machine.loss, Logistic | Multinomial):
-        raise AttributeError(f"Probabilities are of loss=Logistic(); the loss is {machine.loss or Hinge()}.")
+        raise AttributeError(
+            coded(f"Probabilities are of loss=Logistic(); the loss is {machine.loss or Hinge()}.", "M311")
+        )
     return True
 
 
@@ -387,7 +391,9 @@ class KernelSGDClassifier(ScoredClasses, GradientStream, _Steps):
         self._check()
         if not self._begun:
             if classes is None:
-                raise ValueError("classes must be passed on the first call to partial_fit: all labels that will come.")
+                raise ValueError(
+                    coded("classes must be passed on the first call to partial_fit: all labels that will come.", "M112")
+                )
             self.classes_ = np.unique(np.asarray(classes))
             if len(self.classes_) < 2:
                 raise ValueError(coded(f"classes={classes!r}: a classifier is of at least 2 classes.", "M113"))
@@ -397,8 +403,11 @@ class KernelSGDClassifier(ScoredClasses, GradientStream, _Steps):
         known = self.classes_[np.minimum(codes, len(self.classes_) - 1)] == y
         if not np.all(known):
             raise ValueError(
-                f"y has the label {y[int(np.argmin(known))]}, which is not among the classes"
-                f" {self.classes_.tolist()} that the first call was given."
+                coded(
+                    f"y has the label {y[int(np.argmin(known))]}, which is not among the classes"
+                    f" {self.classes_.tolist()} that the first call was given.",
+                    "M314",
+                )
             )
         targets = self._as_targets(codes)
         return self._continued(X, targets, sample_weight, Stream.empty(self._n_functions))
@@ -420,8 +429,11 @@ class KernelSGDClassifier(ScoredClasses, GradientStream, _Steps):
         outputs = loss.outputs(codes)
         if outputs and not (isinstance(loss, Multinomial) and several and outputs == self._n_classes):
             raise ValueError(
-                f"{loss} is not of {self._n_classes} classes; Logistic() is of any number of them, several being its"
-                " multinomial form."
+                coded(
+                    f"{loss} is not of {self._n_classes} classes; Logistic() is of any number of them, several being"
+                    " its multinomial form.",
+                    "M316",
+                )
             )
         if not outputs:
             loss.check(np.array([-1.0, 1.0]))

@@ -234,6 +234,7 @@ class SpectralClustering(ClusterMixin, _Partition):  # type: ignore[misc]  # sci
         if abs(X - X.T).max() > (1e-10 if X.dtype == np.float64 else 1e-5) * abs(X).max():
             warn(
                 "The precomputed matrix is not symmetric. The clusters are those of its symmetric part, (A + A^T)/2.",
+                "M208",
                 ConvergenceWarning,
             )
             X = sparse.csr_array((X + X.T) / 2)
@@ -414,8 +415,11 @@ def _degrees(gram: Gram, weights: Array) -> Array:
     if least < -1e-12 * float(np.abs(degrees).max()):
         i = int(np.argmin(degrees))
         raise ValueError(
-            f"The normalised cut is of similarities of at least 0, and those of sample {i} sum to {least:.3g}. Use a"
-            " kernel that is not negative (Gaussian, histograms, counts), or cut='ratio'."
+            coded(
+                f"The normalised cut is of similarities of at least 0, and those of sample {i} sum to {least:.3g}. Use"
+                " a kernel that is not negative (Gaussian, histograms, counts), or cut='ratio'.",
+                "M106",
+            )
         )
     return np.maximum(degrees, 0.0)
 

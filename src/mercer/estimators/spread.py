@@ -100,7 +100,7 @@ class SpreadSamples:
         if not len(found):
             raise ValueError(coded("sample_weight is zero for every sample: there is nothing to fit.", "M114"))
         if len({fact.columns for fact in facts if fact.used}) > 1:
-            raise DataError("The targets of some blocks have other columns than those of others.")
+            raise DataError("The targets of some blocks have other columns than those of others.", "M119")
         return found
 
     def __len__(self) -> int:
@@ -323,8 +323,11 @@ def checked_targets(piece: Piece, loss: Loss) -> None:
     loss.check(piece.targets)
     if loss.outputs(piece.targets):
         raise ValueError(
-            f"{loss} is of several functions at once, which this machine does not fit; for classes there is"
-            " KernelLogistic."
+            coded(
+                f"{loss} is of several functions at once, which this machine does not fit; for classes there is"
+                " KernelLogistic.",
+                "M316",
+            )
         )
 
 

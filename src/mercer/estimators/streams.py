@@ -94,6 +94,7 @@ class StreamLearner(Supervised, Weighted):
             warn(
                 f"{type(self).__name__} stopped after max_time={self.max_time:g} s, in pass {n_iter}, with {taken}"
                 " samples taken in.",
+                "M301",
                 ConvergenceWarning,
             )
 
@@ -114,7 +115,9 @@ class StreamLearner(Supervised, Weighted):
                 )
             )
         if self._compressed:
-            raise ValueError("A compressed machine learns no more: its coefficients are not those of the stream.")
+            raise ValueError(
+                coded("A compressed machine learns no more: its coefficients are not those of the stream.", "M311")
+            )
         if self._begun and not hasattr(self, "support_vectors_"):
             raise NotFittedError(
                 coded(f"This {type(self).__name__} has learnt from a matrix alone and keeps no samples.", "M213")

@@ -339,8 +339,11 @@ class Classifier(LabelLearner, SupportVectorMachine):
         check_is_fitted(self)
         if self._sigmoids is None:
             raise NotFittedError(
-                f"predict_proba is not available when fitted with probability=False, as this {type(self).__name__} was:"
-                " nothing has been learnt about probabilities. Call fit again, now that probability=True."
+                coded(
+                    f"predict_proba is not available when fitted with probability=False, as this {type(self).__name__}"
+                    " was: nothing has been learnt about probabilities. Call fit again, now that probability=True.",
+                    "M312",
+                )
             )
         return self._pair_values(X), self._sigmoids
 
@@ -435,7 +438,9 @@ class SVC(Classifier, CenterParameters, SolverParameters):
         if not self._hard:
             self._positive("C")
         elif not self.fit_intercept:
-            raise ValueError("SVC(C=inf) without a bias is not there: give fit_intercept=True or a finite C.")
+            raise ValueError(
+                coded("SVC(C=inf) without a bias is not there: give fit_intercept=True or a finite C.", "M217")
+            )
 
     @property
     def _hard(self) -> bool:
@@ -472,15 +477,18 @@ class SVC(Classifier, CenterParameters, SolverParameters):
         if self._hard or self.probability:
             what = "C=inf" if self._hard else "probability=True"
             raise ValueError(
-                f"SVC({what}) is for samples in memory. Of a Dask collection give a finite C; for probabilities there"
-                " is KernelLogistic."
+                coded(
+                    f"SVC({what}) is for samples in memory. Of a Dask collection give a finite C; for probabilities"
+                    " there is KernelLogistic.",
+                    "M313",
+                )
             )
         self.classes_, counts, weights = samples.classes
         factors = self._class_factors(weights)
         k, cost = len(self.classes_), self._positive("C")
-        coded = [Coded(self.classes_, factors, signs=True, pair=None if k == 2 else pair) for pair in pairs_of(k)]
+        of_pairs = [Coded(self.classes_, factors, signs=True, pair=None if k == 2 else pair) for pair in pairs_of(k)]
         fits = []
-        for (a, b), targets in zip(pairs_of(k), coded, strict=True):
+        for (a, b), targets in zip(pairs_of(k), of_pairs, strict=True):
             total = float(weights[a] * factors[a] + weights[b] * factors[b])
             spread = Spread(passes.behind(targets, int(counts[a] + counts[b]), total), marks.factor)
             sample = spread.few(1e-2, marks.values.compute.budget, once=False)
@@ -537,7 +545,7 @@ class SVC(Classifier, CenterParameters, SolverParameters):
         part, targets, weights, used = door._without_zeros(X, y, door._weights(size(X), sample_weight))
         classes = len(np.unique(targets))
         if classes != 2:
-            raise ValueError(f"A path is of two classes; y has {classes}.")
+            raise ValueError(coded(f"A path is of two classes; y has {classes}.", "M112"))
         gram = door._matrix(part, weights)
         machines = [clone(self).set_params(C=C)._as_entered_by(door) for C in sorted(float(c) for c in Cs)]
         door._learn_path(gram, targets, weights, machines, part)

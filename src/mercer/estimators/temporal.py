@@ -152,7 +152,7 @@ class TemporalKernelCCA(WithKernels):
         """
         lag = self.max_lag
         if X is None or Y is None:
-            raise ValueError("TemporalKernelCCA correlates two series: fit(X, Y).")
+            raise ValueError(coded("TemporalKernelCCA correlates two series: fit(X, Y).", "M112"))
         check_whole(self, "n_components")
         check_whole(self, "n_bootstrap", "max_lag", least=0)
         self.__dict__.pop("alpha_scores_", None)  # of a fit before
@@ -162,8 +162,11 @@ class TemporalKernelCCA(WithKernels):
             raise ValueError(coded(f"The series have {T} and {size(Y)} moments: they must be on one clock.", "M111"))
         if T - 2 * lag < 10:
             raise ValueError(
-                f"{T} moments leave {max(T - 2 * lag, 0)} with a complete past and future of max_lag={lag}: at least 10"
-                " are needed."
+                coded(
+                    f"{T} moments leave {max(T - 2 * lag, 0)} with a complete past and future of max_lag={lag}: at"
+                    " least 10 are needed.",
+                    "M310",
+                )
             )
         rank = self.rank if self.rank is not None else max(1, _COLUMNS // (2 * lag + 1))
         x, y = TimeFeatures(self.kernel_x, compute=self.compute), TimeFeatures(self.kernel_y, compute=self.compute)

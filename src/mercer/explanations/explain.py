@@ -108,8 +108,12 @@ def explain(
         return _by_column(subject, background, int(n_permutations), generator(random_state))
     if subject.f is None:
         raise TypeError(
-            f"{type(model).__name__} has no function in the space of a kernel (function_), so that by={by!r} cannot be"
-            ' told; by="column" can.'
+            coded(
+                f"{type(model).__name__} has no function in the space of a kernel (function_), so that by={by!r}"
+                " cannot be"
+                ' told; by="column" can.',
+                "M311",
+            )
         )
     return _WAYS[by](subject, subject.f)
 
@@ -195,7 +199,7 @@ def _by_lag(model: Estimator, X: Samples) -> list[Explanation]:
 
 
 def _lag_of(subject: Subject, f: RKHSFunction) -> list[Explanation]:
-    raise TypeError('by="lag" is for models of series, such as TemporalKernelCCA.')
+    raise TypeError(coded('by="lag" is for models of series, such as TemporalKernelCCA.', "M311"))
 
 
 def _numbers(coef: Any) -> Array:

@@ -132,19 +132,24 @@ def influence(model: Estimator, X: Samples, y: Targets, sample_weight: Weights =
     if size(X) != len(targets):
         raise ValueError(coded(f"X has {size(X)} samples and y has {len(targets)}.", "M111"))
     if len(getattr(model, "support_", ())) and int(model.support_.max()) >= len(targets):
-        raise ValueError(f"The machine was trained on more than these {len(targets)} samples; give all of them.")
+        raise ValueError(
+            coded(f"The machine was trained on more than these {len(targets)} samples; give all of them.", "M111")
+        )
     w = np.ones(len(targets)) if sample_weight is None else np.asarray(sample_weight, np.float64)
     if has_closed_form(model):
         if np.isnan(targets.astype(np.float64)).any():
-            raise TypeError("influence is for targets without gaps.")
+            raise TypeError(coded("influence is for targets without gaps.", "M101"))
         return _of_ridge(model, X, targets.astype(np.float64), w, w, exact=True)
     if is_svc_of_two_classes(model):
         return _of_span(model, X, targets, sample_weight)
     losses = getattr(model, "_trained", None)
     if losses is None or len(losses) != 1 or model.kernel_ is None or getattr(model, "_compressed", False):
         raise TypeError(
-            f"{type(model).__name__} has no closed form of what a row changes; KernelRidge, machines with one smooth"
-            " loss and SVC of two classes have."
+            coded(
+                f"{type(model).__name__} has no closed form of what a row changes; KernelRidge, machines with one"
+                " smooth loss and SVC of two classes have.",
+                "M311",
+            )
         )
     return _of_loss(model, X, targets, w, losses[0])
 
@@ -174,7 +179,9 @@ def _of_loss(model: Estimator, X: Samples, y: Array, w: Array, loss: Any) -> Inf
     """The ridge of Newton's method: weights w ℓ″/2 and targets f − ℓ′/ℓ″."""
     f = _answers(model, X)
     if f.ndim > 1:
-        raise TypeError("influence is for one function; of several classes, look at each against the rest.")
+        raise TypeError(
+            coded("influence is for one function; of several classes, look at each against the rest.", "M311")
+        )
     if hasattr(model, "classes_"):
         codes = (y == model.classes_[1]).astype(int)
         counts = dict(zip(model.classes_, np.bincount(codes, w, 2).tolist(), strict=True))

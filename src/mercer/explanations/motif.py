@@ -115,13 +115,16 @@ class Motif:
         if not name or name.split() != [name]:
             raise ValueError(coded(f"name={name!r}: the name of a motif is one word, without blanks.", "M205"))
         if not all(isinstance(letter, str) and len(letter) == 1 and letter.isalpha() for letter in self.letters):
-            raise DataError(f"MEME knows motifs of letters, and these are of {shown(self.letters)}; use .matrix.")
+            raise DataError(
+                f"MEME knows motifs of letters, and these are of {shown(self.letters)}; use .matrix.", "M507"
+            )
         alphabet = "".join(self.letters)
         known = _DNA if self._is_dna() else next((a for a in _ALPHABETS if set(alphabet) <= set(a)), None)
         if known is None:
             raise DataError(
                 f"MEME knows the alphabets of DNA, {_ALPHABETS[0]}, and of proteins, {_ALPHABETS[1]}; the motif has the"
-                f" letters {alphabet}. Learn from sequences over one of them: kernel.over({_ALPHABETS[0]!r})."
+                f" letters {alphabet}. Learn from sequences over one of them: kernel.over({_ALPHABETS[0]!r}).",
+                "M507",
             )
         dealt = np.array([[b in bases for b in known] for bases in map(_bases if known == _DNA else str, alphabet)])
         shares = dealt / dealt.sum(axis=1, keepdims=True)
@@ -226,7 +229,8 @@ def motif(model: Estimator, X: Samples, width: int, *, output: int | None = None
     if not len(used):
         raise DataError(
             f"No sequence has a window of {width} places that speaks for the answer; give sequences for which the"
-            " machine answers yes, or a smaller width."
+            " machine answers yes, or a smaller width.",
+            "M116",
         )
     counts = np.bincount(np.concatenate(codes), minlength=len(letters)).astype(np.float64)
     windows = Windows([codes[i] for i in used], int(width), counts / counts.sum(), float(pseudo_count), both)
@@ -245,7 +249,7 @@ def _of_output(e: Explanation, output: int | None) -> Array:
     if e.values.ndim == 1:
         return e.values
     if output is None:
-        raise ValueError(f"The machine has {e.values.shape[1]} functions; say which: output=0, ….")
+        raise ValueError(coded(f"The machine has {e.values.shape[1]} functions; say which: output=0, ….", "M205"))
     return np.asarray(e.values[:, output])
 
 

@@ -27,6 +27,7 @@ from mercer.functions import RKHSFunction
 from mercer.kernels.base import Kernel
 from mercer.kernels.occurrences import stretches
 from mercer.runtime import watch
+from mercer.troubles import coded
 
 CONSTANT = "constant"
 
@@ -149,8 +150,12 @@ def part_of(k: Kernel, X: Samples, centers: Samples) -> Part:
     inside = [child for _, child in k._children()]
     if not inside or not k._same_items:
         raise NoPlaces(
-            f"{k} does not say where in an item its features are, so that its values cannot be shared among places; ask"
-            ' by="sample".'
+            coded(
+                f"{k} does not say where in an item its features are, so that its values cannot be shared among"
+                " places; ask"
+                ' by="sample".',
+                "M311",
+            )
         )
     return Around(_values(k, X, centers), [(part_of(c, X, centers), _values(c, X, centers)) for c in inside])
 
@@ -193,7 +198,7 @@ def by_place(f: RKHSFunction, X: Samples) -> list[Explanation]:
     """The contribution of each place of x: its share of every occurrence of a feature that covers it."""
     labels = f.kernel.domain.labels(X)
     if labels is None:
-        raise NoPlaces(f'The items that {f.kernel} compares have no places; ask by="sample".')
+        raise NoPlaces(coded(f'The items that {f.kernel} compares have no places; ask by="sample".', "M311"))
     out = []
     for own, (found, rest) in zip(labels, _shares(f, X), strict=True):
         values, names = np.zeros((len(own), _outputs(f))), list[Any](range(len(own)))

@@ -16,6 +16,7 @@ from mercer.data import Bits, DataError, as_frame, in_order_of, listed, size, ta
 from mercer.functions import RKHSFunction
 from mercer.kernels.columns import width
 from mercer.kernels.graphs.vectorised import Described
+from mercer.troubles import coded
 
 _BACKGROUND = 50  # rows
 
@@ -49,8 +50,11 @@ class Subject:
         found = next((getattr(model, name) for name in ways if hasattr(model, name)), model)
         if not callable(found):
             raise TypeError(
-                f"{type(model).__name__} cannot be explained: it has no function_, decision_function, predict_proba or"
-                " predict, and is no function itself."
+                coded(
+                    f"{type(model).__name__} cannot be explained: it has no function_, decision_function,"
+                    " predict_proba or predict, and is no function itself.",
+                    "M311",
+                )
             )
         return cls(listed(X), found)
 
@@ -89,17 +93,20 @@ class Subject:
             if width(rows) != width(self.table()):
                 raise DataError(
                     f"The background has {width(rows)} columns, the samples have {width(self.table())}; give rows of"
-                    " the same table."
+                    " the same table.",
+                    "M104",
                 )
         elif self.reference is None:
-            raise ValueError("This model keeps no training samples: give some as background=, rows like those of X.")
+            raise ValueError(
+                coded("This model keeps no training samples: give some as background=, rows like those of X.", "M311")
+            )
         else:
             n = size(self.reference)
             rows = self._as_table(
                 take(self.reference, np.unique(np.linspace(0, n - 1, min(n, _BACKGROUND)).astype(int)))
             )
         if not size(rows):
-            raise DataError("The background has no rows; there is nothing to compare with.")
+            raise DataError("The background has no rows; there is nothing to compare with.", "M116")
         return rows
 
     def _as_table(self, X: Samples) -> Any:
@@ -113,8 +120,11 @@ class Subject:
             X = np.asarray(X) if self.f is None else _cells(X)
         if len(getattr(X, "shape", ())) != 2:
             raise TypeError(
-                'by="column" explains the rows of tables, and these samples are none; ask by="sample", "place" or'
-                ' "feature".'
+                coded(
+                    'by="column" explains the rows of tables, and these samples are none; ask by="sample", "place" or'
+                    ' "feature".',
+                    "M311",
+                )
             )
         return X
 

@@ -87,15 +87,15 @@ def read_libsvm(path: str | Path, max_bytes: int | str | None = None) -> LibsvmM
     path = Path(path)
     if path.is_dir() or not path.exists():
         said = f"{path} is a folder; name the file of a model." if path.is_dir() else f"There is no file {path}."
-        raise ModelFileError(said)
+        raise ModelFileError(said, "M504")
     try:
         limit = most_bytes(max_bytes)
         text = unpacked(path, limit).decode("ascii")
         check_fields(path, text.count(" ") + text.count("\n"), limit)
     except UnicodeDecodeError:
-        raise ModelFileError(f"{path} is not a model of libsvm, which is plain text (ASCII).") from None
+        raise ModelFileError(f"{path} is not a model of libsvm, which is plain text (ASCII).", "M504") from None
     except DataError as error:
-        raise ModelFileError(str(error)) from None
+        raise ModelFileError(str(error), "M504") from None
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read: {error.strerror or error}.", "M501") from None
     return _Reading(path).model(text)
@@ -141,7 +141,7 @@ class _Reading:
         self.path, self.head, self.line = path, dict[str, list[str]](), 0
 
     def wrong(self, what: str) -> ModelFileError:
-        return ModelFileError(f"{self.path}, line {self.line}: {what}")
+        return ModelFileError(f"{self.path}, line {self.line}: {what}", "M504")
 
     def model(self, text: str) -> LibsvmModel:
         lines = self._lines(text)

@@ -94,11 +94,13 @@ def machine_of(model: LibsvmModel, n_features: int | None = None) -> Any:
     """The fitted machine that a model describes."""
     width = max(model.largest_index, 1) if n_features is None else n_features
     if width < model.largest_index:
-        raise ModelFileError(f"n_features={width}: the model has the index {model.largest_index}; give at least that.")
+        raise ModelFileError(
+            f"n_features={width}: the model has the index {model.largest_index}; give at least that.", "M104"
+        )
     try:
         kernel = _kernel_of(model)
     except ValueError as error:
-        raise ModelFileError(f"The kernel of the model is none: {error}") from None
+        raise ModelFileError(f"The kernel of the model is none: {error}", "M504") from None
     machine = _MACHINES[model.svm_type](kernel=kernel)
     if model.labels:
         model = _enter_classes(machine, model)

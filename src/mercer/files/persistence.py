@@ -195,7 +195,8 @@ def load(path: str | Path, *, trusted: Sequence[type | str] = ()) -> Any:
     if header.format != FORMAT:
         raise ModelFileError(
             f"{path} is of format {header.format}, written by Mercer {header.version}; Mercer {mercer.__version__}"
-            f" reads format {FORMAT}. Read it with the version that wrote it, or train anew."
+            f" reads format {FORMAT}. Read it with the version that wrote it, or train anew.",
+            "M504",
         )
     allowed = {t if isinstance(t, str) else f"{t.__module__}.{t.__name__}" for t in trusted}
     try:
@@ -207,7 +208,7 @@ def load(path: str | Path, *, trusted: Sequence[type | str] = ()) -> Any:
         raise
     except Exception as error:  # a file may make skops, and the classes it names, fail in any way
         raise ModelFileError(
-            f"{path} is damaged or was not written by Mercer: {type(error).__name__}: {str(error)[:300]}"
+            f"{path} is damaged or was not written by Mercer: {type(error).__name__}: {str(error)[:300]}", "M504"
         ) from error
     raise ModelFileError(
         f"{path} asks for {', '.join(name[:100] for name in foreign[:8])}, which is not Mercer's: nothing was loaded. "
@@ -227,14 +228,15 @@ def _archive(packed: Any) -> io.BytesIO:
     try:
         content = dumps(packed)
     except Exception as error:  # skops has errors of its own, and passes on those of whatever it is given
-        raise ModelFileError(f"The model holds something that cannot be saved: {error}") from error
+        raise ModelFileError(f"The model holds something that cannot be saved: {error}", "M505") from error
     unreadable = [
         name for name in get_untrusted_types(data=content) if name.startswith("mercer.") and not _is_own(name)
     ]
     if unreadable:  # said now, not when the model is needed
         raise ModelFileError(
             f"The model holds {', '.join(unreadable)}, which load() would refuse: a fitted model keeps data, not"
-            " machinery."
+            " machinery.",
+            "M505",
         )
     return io.BytesIO(content)
 
@@ -256,7 +258,7 @@ def _opened(path: str | Path) -> tuple[bytes, Header]:
             _check_parts(archive, len(content), not_ours)
             damaged = archive.testzip()
             if damaged is not None:
-                raise ModelFileError(f"{path} is damaged in its part {damaged}; copy or save it again.")
+                raise ModelFileError(f"{path} is damaged in its part {damaged}; copy or save it again.", "M504")
             for name in archive.namelist():
                 _check_content(name, archive.read(name), not_ours)
             said = json.loads(archive.read(_HEADER))
@@ -264,30 +266,31 @@ def _opened(path: str | Path) -> tuple[bytes, Header]:
     except zipfile.BadZipFile:
         cut = content.startswith(b"PK")
         raise ModelFileError(
-            f"{path} is cut off or damaged; copy or save it again." if cut else f"{not_ours}."
+            f"{path} is cut off or damaged; copy or save it again." if cut else f"{not_ours}.", "M504"
         ) from None
     except ModelFileError:
         raise
     except Exception as error:  # zipfile and json meet bytes of every kind
-        raise ModelFileError(f"{not_ours}: it cannot be read ({type(error).__name__}).") from None
+        raise ModelFileError(f"{not_ours}: it cannot be read ({type(error).__name__}).", "M504") from None
 
 
 def _check_parts(archive: zipfile.ZipFile, size: int, not_ours: str) -> None:
     """That an archive has the parts of a model and no others, each once, not compressed, and not one over the other."""
     names = archive.namelist()
     if _HEADER not in names or "schema.json" not in names:
-        raise ModelFileError(f"{not_ours}: it is an archive of something else.")
+        raise ModelFileError(f"{not_ours}: it is an archive of something else.", "M504")
     odd = [name for name in names if not _MEMBER.fullmatch(name)]
     if odd or len(set(names)) < len(names):
         raise ModelFileError(
             f"{not_ours}: "
-            + (f"a part of it is named {odd[0][:100]!r}." if odd else "two of its parts have the same name.")
+            + (f"a part of it is named {odd[0][:100]!r}." if odd else "two of its parts have the same name."),
+            "M504",
         )
     # so that a small file cannot unpack to a huge one
     if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):
-        raise ModelFileError(f"{not_ours}: its parts are compressed.")
+        raise ModelFileError(f"{not_ours}: its parts are compressed.", "M504")
     if sum(part.file_size for part in archive.infolist()) > size:
-        raise ModelFileError(f"{not_ours}: its parts would be larger than the file.")
+        raise ModelFileError(f"{not_ours}: its parts would be larger than the file.", "M504")
 
 
 def _check_content(name: str, content: bytes, not_ours: str) -> None:
@@ -298,18 +301,19 @@ def _check_content(name: str, content: bytes, not_ours: str) -> None:
         if name.endswith(".npy") or content.startswith(b"\x93NUMPY"):
             _, dtype = check_array(content, f"its part {name}")
             if dtype.hasobject:
-                raise ModelFileError(f"{not_ours}: its part {name} is an array of Python objects.")
+                raise ModelFileError(f"{not_ours}: its part {name} is an array of Python objects.", "M504")
     except DataError as error:
-        raise ModelFileError(f"{not_ours}: {error}") from None
+        raise ModelFileError(f"{not_ours}: {error}", "M504") from None
     if content.startswith(b"PK"):
-        raise ModelFileError(f"{not_ours}: its part {name} is an archive itself.")
+        raise ModelFileError(f"{not_ours}: its part {name} is an archive itself.", "M504")
     if name == "schema.json":
         parts: dict[int, int] = {}
         whole = _unrolled(json.loads(content), parts)
         if whole > _MOST_REPEATED * (len(parts) + 1) + _MOST_VALUES:
             raise ModelFileError(
                 f"{not_ours}: its {len(parts)} parts refer to each other so often that they would be"
-                f" {float(whole):.1g}."
+                f" {float(whole):.1g}.",
+                "M504",
             )
 
 

@@ -57,7 +57,9 @@ def pack(value: Any, where: str, known: dict[int, tuple[Any, Any]]) -> Any:
     if id(value) in known:
         packed = known[id(value)][1]
         if packed is _UNDER_WAY:
-            raise ModelFileError(f"{where} refers to something that it is a part of; such a cycle cannot be saved.")
+            raise ModelFileError(
+                f"{where} refers to something that it is a part of; such a cycle cannot be saved.", "M505"
+            )
         return packed
     if _is_function(value):
         raise ModelFileError(
@@ -104,14 +106,15 @@ def _check_members(value: Any) -> None:
     lacking = sorted(name for name in needed if (name not in vars(value) if declared else not hasattr(value, name)))
     if lacking:
         raise ModelFileError(
-            f"A {cls.__name__} in the file lacks {lacking[0]!r}: it is damaged, or of another version of Mercer."
+            f"A {cls.__name__} in the file lacks {lacking[0]!r}: it is damaged, or of another version of Mercer.",
+            "M504",
         )
     exact = is_dataclass(value) and (isinstance(value, Kernel) or not isinstance(value, BaseEstimator))
     for name in vars(value):
         shadows = callable(getattr(cls, name, None)) or name.startswith("__")
         if name not in needed and (exact or shadows or not name.isidentifier()):
             raise ModelFileError(
-                f"A {cls.__name__} in the file has a member {excerpt(name)}, which a {cls.__name__} has not."
+                f"A {cls.__name__} in the file has a member {excerpt(name)}, which a {cls.__name__} has not.", "M504"
             )
 
 
@@ -318,7 +321,8 @@ def _values_of(column: nw.Series[Any], gone: Any, where: str) -> Any:
             return items
     raise ModelFileError(
         f"{where} is a column of {kind}, which cannot be saved; turn it into numbers, texts, arrays or dates without"
-        " time zone."
+        " time zone.",
+        "M505",
     )
 
 
@@ -353,7 +357,7 @@ def _pandas_table(names: Sequence[Any], columns: Sequence[Any], missing: Sequenc
         import pandas as pd  # type: ignore[import-untyped]  # only where a model keeps a frame of it
     except ImportError:
         raise ModelFileError(
-            "The model was trained on a data frame of pandas, and keeps one: pip install pandas."
+            "The model was trained on a data frame of pandas, and keeps one: pip install pandas.", "M402"
         ) from None
     nullable = {"i": pd.arrays.IntegerArray, "u": pd.arrays.IntegerArray, "b": pd.arrays.BooleanArray}
     made = []

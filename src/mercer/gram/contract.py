@@ -48,7 +48,7 @@ def is_gram(X: Samples) -> bool:
 def precision(dtype: DTypeLike) -> np.dtype[Any]:
     wanted: np.dtype[Any] = np.dtype(dtype)
     if wanted.name not in ("float32", "float64"):
-        raise ValueError(f"A Gram matrix is of float32 or float64, not of {wanted}.")
+        raise ValueError(coded(f"A Gram matrix is of float32 or float64, not of {wanted}.", "M205"))
     return wanted
 
 
@@ -239,11 +239,14 @@ class Gram(ABC):
         V = V.toarray() if sparse.issparse(V) else V if arrays.is_tensor(V) else np.asarray(V)
         if V.ndim not in (1, 2) or V.shape[0] != self.shape[1]:
             raise ValueError(
-                f"A {self.shape[0]} × {self.shape[1]} Gram matrix cannot be multiplied with an array of shape"
-                f" {tuple(V.shape)}."
+                coded(
+                    f"A {self.shape[0]} × {self.shape[1]} Gram matrix cannot be multiplied with an array of shape"
+                    f" {tuple(V.shape)}.",
+                    "M111",
+                )
             )
         if not arrays.is_tensor(V) and V.dtype.kind not in "fiub":
-            raise TypeError(f"A Gram matrix is multiplied with real numbers, not with {V.dtype}.")
+            raise TypeError(coded(f"A Gram matrix is multiplied with real numbers, not with {V.dtype}.", "M102"))
         return V
 
     def __matmul__(self, V: Any) -> Array:

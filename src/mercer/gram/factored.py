@@ -160,7 +160,11 @@ class LowRankGram(FactoredGram):
         self.fixed = not isinstance(left, HashedRows)
         if self.left.shape[1] != self.right.shape[1]:
             raise ValueError(
-                f"The feature matrices have {self.left.shape[1]} and {self.right.shape[1]} columns; they must agree."
+                coded(
+                    f"The feature matrices have {self.left.shape[1]} and {self.right.shape[1]} columns; they must"
+                    " agree.",
+                    "M104",
+                )
             )
         for name, phi in (("X", self.left), ("Y", self.right)):
             if isinstance(phi, HashedRows):

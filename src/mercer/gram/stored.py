@@ -20,6 +20,7 @@ from mercer.gram.contract import Gram, as_index, precision
 from mercer.runtime import compiling, threads
 from mercer.runtime.threads import cached_property
 from mercer.runtime.watch import look
+from mercer.troubles import coded
 
 _WORTH_COMPILING = 2**20  # values
 _STRIP = 512  # rows that are multiplied in one task
@@ -66,7 +67,7 @@ class DenseGram(Gram):
     def __init__(self, K: Any, compute: Compute | None = None) -> None:
         K = K if arrays.is_tensor(K) else np.asarray(K)
         if K.ndim != 2:
-            raise ValueError(f"A Gram matrix has two dimensions, got shape {K.shape}.")
+            raise ValueError(coded(f"A Gram matrix has two dimensions, got shape {K.shape}.", "M103"))
         if arrays.numpy_dtype(K).kind != "f":
             K = arrays.astype(K, np.float64)
         self.K, self.compute = K, compute or Compute()

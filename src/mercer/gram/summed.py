@@ -19,6 +19,7 @@ from mercer.gram.computed import FamilyGram, KernelGram
 from mercer.gram.contract import Cost, Gram, as_index, precision
 from mercer.gram.factored import Features, LowRankGram
 from mercer.runtime.threads import cached_property, run_tasks
+from mercer.troubles import coded
 
 _STRIP = 512  # rows that are added up in one task
 _WORTH_ADDING = 2**21  # values of all parts; fewer are there before a compiler has started
@@ -62,11 +63,13 @@ class SumGram(Gram):
         self._parts = list(parts)
         self.weights, self._symmetric = np.asarray(weights, np.float64), symmetric
         if not self._parts or self.weights.shape != (len(self._parts),):
-            raise ValueError(f"A sum of {len(self._parts)} matrices cannot have weights {weights!r}.")
+            raise ValueError(coded(f"A sum of {len(self._parts)} matrices cannot have weights {weights!r}.", "M205"))
         if len({part.shape for part in self._parts}) > 1:
-            raise ValueError(f"Matrices of shapes {[part.shape for part in self._parts]} cannot be added.")
+            raise ValueError(
+                coded(f"Matrices of shapes {[part.shape for part in self._parts]} cannot be added.", "M111")
+            )
         if not (np.isfinite(self.weights).all() and (self.weights >= 0).all()):
-            raise ValueError(f"Weights of a sum are numbers of at least 0, got {weights!r}.")
+            raise ValueError(coded(f"Weights of a sum are numbers of at least 0, got {weights!r}.", "M205"))
         first = self._parts[0]
         self.shape, self.compute = first.shape, first.compute
         self.dtype = np.result_type(*(part.dtype for part in self._parts))

@@ -57,8 +57,11 @@ class WeightedGram(Gram):
         self.v = self.u if v is None else v if arrays.is_tensor(v) else np.asarray(v)
         if (len(self.u), len(self.v)) != self.shape:
             raise ValueError(
-                f"Weights of lengths {len(self.u)} and {len(self.v)} do not fit a {self.shape[0]} × {self.shape[1]}"
-                " matrix."
+                coded(
+                    f"Weights of lengths {len(self.u)} and {len(self.v)} do not fit a {self.shape[0]} × {self.shape[1]}"
+                    " matrix.",
+                    "M111",
+                )
             )
 
     @property

@@ -108,7 +108,9 @@ def hsic_test(
     rng = check_random_state(random_state)
     if statistic == "block":
         if len(kernels[0]) * len(kernels[1]) > 1:
-            raise ValueError("statistic='block' is for one kernel of each side; aggregate with 'biased'.")
+            raise ValueError(
+                coded("statistic='block' is for one kernel of each side; aggregate with 'biased'.", "M217")
+            )
         return _blocks(kernels[0][0], kernels[1][0], X, Y, max(4, round(n**0.5)), count, rng, compute)
     orders = _orders(n, count, rng)
     # several pairs of kernels: each matrix once, where they fit together
@@ -200,7 +202,7 @@ def _spread(
     pair = SpreadPair(X, Y, kernels, compute, paired=True)
     bound = [kernels_of(kernel, few) for kernel, few in zip(kernels, pair.some, strict=True)]
     if len(bound[0]) * len(bound[1]) > 1:
-        raise ValueError("statistic='block' is for one kernel of each side; aggregate with 'biased'.")
+        raise ValueError(coded("statistic='block' is for one kernel of each side; aggregate with 'biased'.", "M217"))
     length, count = max(4, round(pair.sizes[0] ** 0.5)), check_permutations(n_permutations)
     found, number = pair.mean(_of_block, (bound[0][0], bound[1][0]), length, count, random_state)
     return aggregated(_NAME, found[None], f"{number} blocks of {length}")

@@ -39,8 +39,11 @@ def comparable(X: Samples, Y: Samples) -> Any:
     names = [[str(c) for c in V.columns] for V in (X, Y) if hasattr(V, "columns")]
     if len(names) == 2 and sorted(names[0]) != sorted(names[1]):
         raise ValueError(
-            f"The samples have different columns, {', '.join(names[0])} and {', '.join(names[1])}: they cannot be"
-            " compared."
+            coded(
+                f"The samples have different columns, {', '.join(names[0])} and {', '.join(names[1])}: they cannot be"
+                " compared.",
+                "M104",
+            )
         )
     return in_order_of(Y, X)
 
@@ -60,7 +63,7 @@ def kernels_of(given: Any, Z: Samples) -> list[Kernel]:
         return [k.bind(Z) for k in _many_widths(Z)]
     found = [Gaussian("median")] if given is None else list(given) if isinstance(given, list | tuple) else [given]
     if not found:
-        raise ValueError("kernel=[]: give at least one.")
+        raise ValueError(coded("kernel=[]: give at least one.", "M205"))
     for k in found:
         if not isinstance(k, Kernel):
             raise TypeError(
@@ -84,7 +87,7 @@ def _many_widths(Z: Samples) -> list[Kernel]:
     d = np.sqrt(np.maximum(squares[np.triu_indices(len(squares), 1)], 0.0))
     d = d[d > 0]
     if not len(d):
-        raise ValueError("All items are equal: there is no width to choose.")
+        raise ValueError(coded("All items are equal: there is no width to choose.", "M214"))
     low, high = float(np.quantile(d, 0.05)) / 2, float(np.quantile(d, 0.95)) * 2
     widths = np.geomspace(low, high, _WIDTHS)
     across = np.sqrt(X.shape[1])  # ℓ₁ distances are longer

@@ -39,14 +39,17 @@ class SpreadPair:
         self, X: Samples, Y: Samples, kernels: tuple[Any, Any], compute: Compute | None, *, paired: bool
     ) -> None:
         if not (is_collection(X) and is_collection(Y)):
-            raise TypeError("Give both samples as Dask collections, or both in memory.")
+            raise TypeError(coded("Give both samples as Dask collections, or both in memory.", "M119"))
         compute = compute or Compute()
         workers = Workers(compute.client)
         blocks = blocks_of(X)[0], blocks_of(Y)[0]
         if len(blocks[0]) != len(blocks[1]):
             raise ValueError(
-                f"The samples have {len(blocks[0])} and {len(blocks[1])} blocks: give both as many (rechunk,"
-                " repartition)."
+                coded(
+                    f"The samples have {len(blocks[0])} and {len(blocks[1])} blocks: give both as many (rechunk,"
+                    " repartition).",
+                    "M119",
+                )
             )
         count = len(blocks[0])
         self.parts = Partitions.made(
@@ -71,7 +74,9 @@ class SpreadPair:
             "statistics of blocks", _summed, statistics, kernels, length, count, seed, self.compute
         )
         if not number:
-            raise ValueError(f"No block has {length} samples of each side: give larger blocks (rechunk, repartition).")
+            raise ValueError(
+                coded(f"No block has {length} samples of each side: give larger blocks (rechunk, repartition).", "M310")
+            )
         return total / number, int(number)
 
 

@@ -216,7 +216,7 @@ def _spread(
     few_x, few_y = pair.some
     kernels, count = kernels_of(kernel, stack(few_x, few_y)), check_permutations(n_permutations)
     if len(kernels) > 1:
-        raise ValueError("statistic='block' is for one kernel; aggregate with 'unbiased' or 'biased'.")
+        raise ValueError(coded("statistic='block' is for one kernel; aggregate with 'unbiased' or 'biased'.", "M217"))
     length = max(2, round(min(pair.sizes) ** 0.5))
     found, number = pair.mean(_of_block, kernels[0], length, count, random_state)
     return aggregated(_NAME, found[None], f"{number} blocks of {length}")

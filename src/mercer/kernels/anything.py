@@ -280,7 +280,11 @@ class Function(Kernel):
 
     def _validate(self) -> None:
         if not callable(self.function):
-            raise TypeError(f"Function(f): f must be a function of two collections of samples, got {self.function!r}.")
+            raise TypeError(
+                coded(
+                    f"Function(f): f must be a function of two collections of samples, got {self.function!r}.", "M205"
+                )
+            )
 
     def _block(self, A: Items, B: Items) -> Any:
         if hasattr(A, "__formula__"):
@@ -294,7 +298,8 @@ class Function(Kernel):
             raise DataError(
                 f"{name}(X, Y) was given {size(A)} and {size(B)} samples and returned an array of shape"
                 f" {tuple(values.shape)}; a kernel function returns the matrix of all pairs. For one that takes two"
-                " single samples give lambda X, Y: [[f(x, y) for y in Y] for x in X]."
+                " single samples give lambda X, Y: [[f(x, y) for y in Y] for x in X].",
+                "M216",
             )
         return values
 

@@ -132,7 +132,9 @@ class Kernel(OfSequences, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
 
     def _block(self, A: Items, B: Items) -> Any:
         """k between prepared items: a formula in mercer.formula's functions, or NumPy on the items themselves."""
-        raise NotImplementedError(f"{type(self).__name__} must define _block(A, B), or the method of its family.")
+        raise NotImplementedError(
+            coded(f"{type(self).__name__} must define _block(A, B), or the method of its family.", "M216")
+        )
 
     def _diag(self, A: Items) -> Any:
         """k(x, x) for each prepared item. Overridden where it is cheaper than a block of one."""
@@ -140,8 +142,11 @@ class Kernel(OfSequences, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         wrong = next((pair.shape for pair in pairs if pair.size != 1), None)
         if wrong is not None:
             raise ValueError(
-                f"{type(self).__name__}._block returned an array of shape {wrong} for 1 × 1 items; it must be of shape"
-                " (1, 1)."
+                coded(
+                    f"{type(self).__name__}._block returned an array of shape {wrong} for 1 × 1 items; it must be of"
+                    " shape (1, 1).",
+                    "M216",
+                )
             )
         return np.array([float(pair.reshape(())) for pair in pairs])
 
@@ -368,7 +373,7 @@ class Kernel(OfSequences, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
 
     def _names(self, X: Samples) -> dict[int, Any]:
         """What the codes stand for that occur in the data."""
-        raise TypeError(f"The features of {self} have no names.")
+        raise TypeError(coded(f"The features of {self} have no names.", "M212"))
 
     def _embedded(self, X: Samples) -> Any:
         """φ(x_i) as an array, a CSR matrix or ``HashedRows``."""

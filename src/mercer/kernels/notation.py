@@ -137,7 +137,8 @@ def names_of(k: Kernel) -> dict[str, Any]:
     for name, value in _unwritten(k):
         if name in found and not _same(found[name], value):
             raise NotationError(
-                f"Two parts of the kernel are both written {name}, and differ: its text does not say which is meant."
+                f"Two parts of the kernel are both written {name}, and differ: its text does not say which is meant.",
+                "M201",
             )
         found[name] = value
     return found

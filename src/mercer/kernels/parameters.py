@@ -142,7 +142,9 @@ def check_psd_matrix(A: Any, of: str, name: str) -> None:
     """Raise ValueError unless A is square, finite, symmetric and positive semi-definite, naming what is wrong."""
     A = np.asarray(A, np.float64)
     if A.ndim != 2 or A.shape[0] != A.shape[1] or not np.isfinite(A).all():
-        raise ValueError(f"{of}({name}): {name} must be a square matrix of finite numbers, got shape {A.shape}.")
+        raise ValueError(
+            coded(f"{of}({name}): {name} must be a square matrix of finite numbers, got shape {A.shape}.", "M205")
+        )
     if not np.allclose(A, A.T, rtol=1e-10, atol=1e-12 * max(1.0, float(np.abs(A).max()))):
         i, j = np.unravel_index(np.argmax(np.abs(A - A.T)), A.shape)
         raise ValueError(

@@ -73,9 +73,11 @@ class Reader:
         from mercer.kernels.compose.algebra import FUNCTIONS
 
         if not isinstance(text, str):
-            raise NotationError(f"A kernel expression is a text, not a {type(text).__name__}. {_EXAMPLE}")
+            raise NotationError(f"A kernel expression is a text, not a {type(text).__name__}. {_EXAMPLE}", "M201")
         if len(text) > LONGEST:
-            raise NotationError(f"The text has {len(text)} characters; a kernel expression has at most {LONGEST}.")
+            raise NotationError(
+                f"The text has {len(text)} characters; a kernel expression has at most {LONGEST}.", "M201"
+            )
         classes = kernel_classes()
         constants = {"inf": float("inf"), "nan": float("nan"), "True": True, "False": False, "None": None}
         self.names = {**classes, **FUNCTIONS, **constants, **names}
@@ -91,13 +93,14 @@ class Reader:
             value = self._expression()
         except RecursionError:
             raise NotationError(
-                f"The text {self._excerpt(self.at)} is nested too deeply for what is left of Python's stack."
+                f"The text {self._excerpt(self.at)} is nested too deeply for what is left of Python's stack.", "M201"
             ) from None
         if self.next.kind != "end":
             self._refuse()
         if not isinstance(value, Kernel):
             raise NotationError(
-                f"The text {self._excerpt(0)} describes a {type(value).__name__}, which is not a kernel. {_EXAMPLE}"
+                f"The text {self._excerpt(0)} describes a {type(value).__name__}, which is not a kernel. {_EXAMPLE}",
+                "M201",
             )
         return value
 
@@ -139,7 +142,7 @@ class Reader:
         )
 
     def _fail(self, at: int, what: str, cause: BaseException | None = None) -> NoReturn:
-        raise NotationError(f"At character {at + 1}: {self._excerpt(at)} {what}") from cause
+        raise NotationError(f"At character {at + 1}: {self._excerpt(at)} {what}", "M201") from cause
 
     def _excerpt(self, at: int) -> str:
         """The text around a place."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from mercer.runtime import threads
 from mercer.runtime.watch import Result
+from mercer.troubles import coded
 
 Array = Any
 
@@ -79,7 +80,7 @@ def eigh(A: Array) -> tuple[Array, Array]:
         n, lambda: call("syevd", b"V", b"L", n, A, _apart(A), values, work, len(work), whole, len(whole)), "eigenvalues"
     )
     if info != 0:
-        raise np.linalg.LinAlgError("The eigenvalues did not converge.")
+        raise np.linalg.LinAlgError(coded("The eigenvalues did not converge.", "M301"))
     return values, A.T
 
 
@@ -90,7 +91,7 @@ def eigh_largest(A: Array, count: int) -> tuple[Array, Array]:
     ends, work, whole = np.empty(2 * n, np.int32), np.empty(32 * n, A.dtype), np.empty(16 * n, np.int32)
     given = (b"V", b"I", b"L", n, A, _apart(A), zero, zero, n - count + 1, n, zero, found, values, vectors, n, ends)
     if unhurried(n, lambda: call("syevr", *given, work, len(work), whole, len(whole)), "eigenvalues") != 0:
-        raise np.linalg.LinAlgError("The eigenvalues did not converge.")
+        raise np.linalg.LinAlgError(coded("The eigenvalues did not converge.", "M301"))
     return values[:count], vectors
 
 

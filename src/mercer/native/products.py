@@ -10,6 +10,7 @@ from scipy import linalg
 from mercer.arrays import Array
 from mercer.runtime import watch
 from mercer.runtime.threads import Interrupted, run_tasks, stopping
+from mercer.troubles import coded
 
 _TILE = 1024  # rows and columns of a task, at most
 _LEAST = 256
@@ -100,7 +101,7 @@ def triangular_inverse(L: Array, workers: int = 1) -> Array:
         corner, info = invert(np.tril(L[rows, rows]), lower=1)
         if info != 0:
             raise np.linalg.LinAlgError(
-                f"The triangle has a zero on its diagonal, at row {rows.start + int(info) - 1}."
+                coded(f"The triangle has a zero on its diagonal, at row {rows.start + int(info) - 1}.", "M307")
             )
         out[rows, rows] = corner
 

@@ -12,6 +12,7 @@ from scipy.special import ndtri
 from mercer.annotations import Estimator, Samples
 from mercer.arrays import Array
 from mercer.plots.samples import called, inner, percent
+from mercer.troubles import coded
 
 BANDS = ("auto", "interval", "quantiles", "std", None)
 
@@ -29,16 +30,18 @@ class Prediction:
     def of(cls, estimator: Estimator, X: Samples, band: str | None, coverage: float) -> Prediction:
         """What the estimator predicts, with the band asked for; "auto" is the first that it has."""
         if band not in BANDS:
-            raise ValueError(f"band={band!r}: choose one of {', '.join(map(repr, BANDS))}.")
+            raise ValueError(coded(f"band={band!r}: choose one of {', '.join(map(repr, BANDS))}.", "M205"))
         if not 0 < coverage < 1:
-            raise ValueError(f"coverage={coverage!r}: a share between 0 and 1.")
+            raise ValueError(coded(f"coverage={coverage!r}: a share between 0 and 1.", "M205"))
         for name, ask in (("interval", _interval), ("quantiles", _quantiles), ("std", _std)):
             if band in ("auto", name):
                 found = ask(estimator, X, coverage, band == name)
                 if found is not None:
                     return found
                 if band == name:
-                    raise ValueError(f"{called(estimator)} has no {_NEEDS[name]}, which band={name!r} asks for.")
+                    raise ValueError(
+                        coded(f"{called(estimator)} has no {_NEEDS[name]}, which band={name!r} asks for.", "M311")
+                    )
         several = _quantiles(estimator, X, coverage, False)
         return cls(_middle(estimator.predict(X)) if several is None else several.centre)
 
@@ -90,5 +93,7 @@ def _middle(predicted: Any) -> Array:
     found = np.asarray(predicted, np.float64)
     found = found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found
     if found.ndim != 1:
-        raise ValueError(f"The predictions have shape {found.shape}: of several outputs show one at a time.")
+        raise ValueError(
+            coded(f"The predictions have shape {found.shape}: of several outputs show one at a time.", "M205")
+        )
     return found

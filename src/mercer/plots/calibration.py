@@ -14,6 +14,7 @@ from mercer.data import size
 from mercer.plots.drawing import BLUE, GREY, bare, framed, panels, plain, pyplot, word
 from mercer.plots.responses import Response
 from mercer.plots.samples import called, one_each
+from mercer.troubles import coded
 
 _LEVEL = 0.95  # of the intervals
 
@@ -172,7 +173,9 @@ class CalibrationDisplay:
         """
         pyplot()
         if not hasattr(estimator, "predict_proba"):
-            raise ValueError(f"{called(estimator)} has no predict_proba(X): there are no probabilities to judge.")
+            raise ValueError(
+                coded(f"{called(estimator)} has no predict_proba(X): there are no probabilities to judge.", "M311")
+            )
         answer = Response.of(estimator, "predict_proba", target)
         labels = one_each(y, size(X), "y")
         wanted = estimator.classes_[-1] if target is None else target
@@ -218,11 +221,13 @@ class CalibrationDisplay:
         pyplot()
         shares = np.asarray(p, np.float64)
         if shares.ndim != 1 or not len(shares):
-            raise ValueError(f"p has shape {shares.shape}: one probability is needed for each sample.")
+            raise ValueError(coded(f"p has shape {shares.shape}: one probability is needed for each sample.", "M111"))
         labels = one_each(y, len(shares), "y")
         classes = np.unique(labels)
         if len(classes) > 2 and target is None:
-            raise ValueError(f"y has {len(classes)} classes: say whose probability p is, target={classes[0]!r}.")
+            raise ValueError(
+                coded(f"y has {len(classes)} classes: say whose probability p is, target={classes[0]!r}.", "M205")
+            )
         wanted = classes[-1] if target is None else target
         return cls(shares, labels == wanted, _edges(shares, n_bins, strategy), f"P({word(wanted)})").plot(ax, **kwargs)
 
@@ -266,12 +271,14 @@ def wilson(hits: Array, n: Array, level: float) -> Array:
 
 def _edges(p: Array, n_bins: int, strategy: str) -> Array:
     if not np.isfinite(p).all() or p.min() < -1e-9 or p.max() > 1 + 1e-9:
-        raise ValueError(f"Probabilities lie between 0 and 1; these between {p.min():.3g} and {p.max():.3g}.")
+        raise ValueError(
+            coded(f"Probabilities lie between 0 and 1; these between {p.min():.3g} and {p.max():.3g}.", "M106")
+        )
     if n_bins < 1:
-        raise ValueError(f"n_bins={n_bins}: at least one.")
+        raise ValueError(coded(f"n_bins={n_bins}: at least one.", "M205"))
     if strategy == "uniform":
         return np.linspace(0.0, 1.0, n_bins + 1)
     if strategy != "quantile":
-        raise ValueError(f"strategy={strategy!r}: 'quantile' or 'uniform'.")
+        raise ValueError(coded(f"strategy={strategy!r}: 'quantile' or 'uniform'.", "M205"))
     inner = np.quantile(p, np.linspace(0, 1, n_bins + 1)[1:-1])
     return np.unique(np.concatenate([[0.0], inner, [1.0]]))

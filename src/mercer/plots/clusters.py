@@ -12,6 +12,7 @@ from mercer.arrays import Array
 from mercer.data import size
 from mercer.plots.drawing import INK, canvas, framed, legend, pyplot, scatter_classes
 from mercer.plots.samples import Plane, as_numbers, called, one_each
+from mercer.troubles import coded
 
 
 @dataclass(eq=False)
@@ -99,10 +100,16 @@ class ClusterDisplay:
                 else "give those samples"
             )
             raise ValueError(
-                f"labels_ are of the {len(labels)} samples {called(estimator)} was fitted to, X has {size(X)}; {cure}."
+                coded(
+                    f"labels_ are of the {len(labels)} samples {called(estimator)} was fitted to, X has {size(X)};"
+                    f" {cure}.",
+                    "M111",
+                )
             )
         if labels is None and not hasattr(estimator, "predict"):
-            raise ValueError(f"{called(estimator)} has neither labels_ nor predict(X): fit a clustering first.")
+            raise ValueError(
+                coded(f"{called(estimator)} has neither labels_ nor predict(X): fit a clustering first.", "M311")
+            )
         labels = estimator.predict(X) if labels is None else labels
         centers = getattr(estimator, "cluster_centers_", getattr(estimator, "means_", None))
         return cls._of(X, labels, centers, called(estimator), ax, kwargs)
@@ -142,7 +149,9 @@ class ClusterDisplay:
         if centers is not None:
             centers = as_numbers(centers)
             if centers.shape[1] != numbers.shape[1]:
-                raise ValueError(f"The centres have {centers.shape[1]} columns, the data {numbers.shape[1]}.")
+                raise ValueError(
+                    coded(f"The centres have {centers.shape[1]} columns, the data {numbers.shape[1]}.", "M104")
+                )
             centers = plane.project(centers)
         return cls(plane.project(numbers), known, centers, plane.names, title).plot(ax, **kwargs)
 

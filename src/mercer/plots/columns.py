@@ -15,6 +15,7 @@ from mercer import arrays
 from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.data import as_frame
+from mercer.troubles import coded
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +35,12 @@ class Columns:
                 X.toarray() if hasattr(X, "toarray") else np.asarray(arrays.to_numpy(X) if arrays.is_tensor(X) else X)
             )
             if array.ndim != 2:
-                raise ValueError(f"Expected a table, samples × columns, got shape {array.shape}.")
+                raise ValueError(coded(f"Expected a table, samples × columns, got shape {array.shape}.", "M103"))
             found = cls(None, array)
         if not len(found) or not found.names:
-            raise ValueError(f"There is nothing to show in {len(found)} rows of {len(found.names)} columns.")
+            raise ValueError(
+                coded(f"There is nothing to show in {len(found)} rows of {len(found.names)} columns.", "M116")
+            )
         return found
 
     def __len__(self) -> int:
@@ -54,11 +57,11 @@ class Columns:
         count = len(self.names)
         if isinstance(column, int | np.integer) and not isinstance(column, bool):
             if not -count <= column < count:
-                raise ValueError(f"column={column}: there are {count} columns, counted from 0.")
+                raise ValueError(coded(f"column={column}: there are {count} columns, counted from 0.", "M105"))
             return int(column) % count
         if column not in self.names:
             known = ", ".join(self.names[:10]) + (", …" if count > 10 else "")
-            raise ValueError(f"column={column!r}: there is no such column; there are {known}.")
+            raise ValueError(coded(f"column={column!r}: there is no such column; there are {known}.", "M105"))
         return self.names.index(column)
 
     def values(self, j: int) -> Array:

@@ -12,6 +12,7 @@ from mercer.arrays import Array
 from mercer.data import size
 from mercer.plots.drawing import BLUE, INK, MOST_CLASSES, framed, name_ticks, panels, pyplot, word
 from mercer.plots.samples import called, one_each, percent
+from mercer.troubles import coded
 
 _PAIRS = 20  # of many classes, the confusions that are shown
 _SHARES = 12  # classes whose cells have room for a share below the count
@@ -118,8 +119,11 @@ class ConfusionDisplay:
         pyplot()
         if not hasattr(estimator, "predict") or not hasattr(estimator, "classes_"):
             raise ValueError(
-                f"{called(estimator)} has no classes_ and predict, as a fitted classifier has; numbers are shown by"
-                " RegressionDisplay and ResidualDisplay."
+                coded(
+                    f"{called(estimator)} has no classes_ and predict, as a fitted classifier has; numbers are shown by"
+                    " RegressionDisplay and ResidualDisplay.",
+                    "M311",
+                )
             )
         truth = one_each(y, size(X), "y")
         return cls._of(truth, estimator.predict(X), estimator.classes_, called(estimator), ax, kwargs)
@@ -154,9 +158,9 @@ class ConfusionDisplay:
     ) -> ConfusionDisplay:
         found = one_each(predicted, len(y), "predicted")
         if not len(y):
-            raise ValueError("There are no rows to show.")
+            raise ValueError(coded("There are no rows to show.", "M116"))
         if (y.dtype.kind in "UO") != (found.dtype.kind in "UO"):
-            raise ValueError(f"y has classes such as {y[0]!r}, predictions are such as {found[0]!r}.")
+            raise ValueError(coded(f"y has classes such as {y[0]!r}, predictions are such as {found[0]!r}.", "M112"))
         given = one_each(classes, len(classes), "classes") if len(classes) else found[:0]
         order = np.concatenate([given, np.setdiff1d(np.concatenate([y, found]), given)])
         place = {value: i for i, value in enumerate(order.tolist())}

@@ -14,6 +14,7 @@ from mercer.annotations import Axes, Estimator, Samples, Targets
 from mercer.arrays import Array
 from mercer.plots.drawing import GREY, canvas, colour, framed, pyplot
 from mercer.plots.samples import called, inner
+from mercer.troubles import coded
 
 _MEASURES = ("gap", "residual", "error", "objective")  # which of them is shown, of those told most often
 _UNITS = {"gap": "gap", "residual": "residual", "objective": "objective", "error": "error on samples held out"}
@@ -83,9 +84,11 @@ class ConvergenceDisplay:
 
     def __post_init__(self) -> None:
         if self.over not in ("n_iter", "seconds"):
-            raise ValueError(f"over={self.over!r}: 'n_iter' or 'seconds'.")
+            raise ValueError(coded(f"over={self.over!r}: 'n_iter' or 'seconds'.", "M205"))
         if self.over == "seconds" and any("seconds" not in course for course in self.courses):
-            raise ValueError("over='seconds': this course was kept by steps; ConvergenceDisplay.record has seconds.")
+            raise ValueError(
+                coded("over='seconds': this course was kept by steps; ConvergenceDisplay.record has seconds.", "M205")
+            )
 
     @classmethod
     def from_estimator(
@@ -114,8 +117,11 @@ class ConvergenceDisplay:
         kept = _kept(machine)
         if kept is None:
             raise ValueError(
-                f"{called(machine)} keeps no history_ or objectives_ of its fit:"
-                " ConvergenceDisplay.record(estimator, X, y) fits one and draws its course."
+                coded(
+                    f"{called(machine)} keeps no history_ or objectives_ of its fit:"
+                    " ConvergenceDisplay.record(estimator, X, y) fits one and draws its course.",
+                    "M311",
+                )
             )
         return cls._of(machine, [], kept, measure, "n_iter", ax, kwargs)
 
@@ -157,7 +163,9 @@ class ConvergenceDisplay:
         """
         pyplot()
         if "progress" not in estimator.get_params(deep=False):
-            raise ValueError(f"{called(estimator)} has no parameter progress: it does not tell how its fit goes.")
+            raise ValueError(
+                coded(f"{called(estimator)} has no parameter progress: it does not tell how its fit goes.", "M311")
+            )
         told: list[dict[str, Any]] = []
 
         def listen(state: dict[str, Any]) -> None:
@@ -186,10 +194,13 @@ class ConvergenceDisplay:
         known = sorted((name for name in _MEASURES if counts[name]), key=lambda name: -counts[name])
         if measure is not None and measure not in known:
             raise ValueError(
-                f"measure={measure!r}: {called(machine)} tells {', '.join(known) or 'nothing that can be drawn'}."
+                coded(
+                    f"measure={measure!r}: {called(machine)} tells {', '.join(known) or 'nothing that can be drawn'}.",
+                    "M205",
+                )
             )
         if not known:
-            raise ValueError(f"{called(machine)} told nothing of its fit: it was solved in one step.")
+            raise ValueError(coded(f"{called(machine)} told nothing of its fit: it was solved in one step.", "M311"))
         measure = measure or known[0]
         tol = getattr(machine, "tol", None) if measure in ("gap", "residual") else None
         courses = _courses([step for step in steps if _finite(step.get(measure))], measure)

@@ -11,6 +11,7 @@ from mercer.annotations import Axes, Estimator
 from mercer.arrays import Array
 from mercer.plots.drawing import BLUE, GREY, INK, VERMILION, bare, canvas, pyplot
 from mercer.plots.samples import called
+from mercer.troubles import coded
 
 
 @dataclass(eq=False)
@@ -69,12 +70,19 @@ class CorrelogramDisplay:
         self.lags, self.correlogram = np.asarray(self.lags), np.asarray(self.correlogram)
         if self.lags.ndim != 1 or self.correlogram.shape != self.lags.shape or not len(self.lags):
             raise ValueError(
-                f"A correlogram has one value for each lag; got shapes {self.correlogram.shape} and {self.lags.shape}."
+                coded(
+                    f"A correlogram has one value for each lag; got shapes {self.correlogram.shape} and"
+                    f" {self.lags.shape}.",
+                    "M111",
+                )
             )
         if self.band is not None and np.shape(self.band) != (2, len(self.lags)):
             raise ValueError(
-                f"A band has a lower and an upper end for each of {len(self.lags)} lags; got shape"
-                f" {np.shape(self.band)}."
+                coded(
+                    f"A band has a lower and an upper end for each of {len(self.lags)} lags; got shape"
+                    f" {np.shape(self.band)}.",
+                    "M111",
+                )
             )
         if self.best_lag is None:
             self.best_lag = self.lags[np.argmax(np.abs(self.correlogram))]
@@ -102,10 +110,10 @@ class CorrelogramDisplay:
         """
         pyplot()
         if not hasattr(estimator, "correlogram_"):
-            raise ValueError(f"{called(estimator)} has no correlogram_: fit a TemporalKernelCCA first.")
+            raise ValueError(coded(f"{called(estimator)} has no correlogram_: fit a TemporalKernelCCA first.", "M311"))
         values, band = np.atleast_2d(estimator.correlogram_), getattr(estimator, "band_", None)
         if not 0 <= component < len(values):
-            raise ValueError(f"component={component}: there are {len(values)}, counted from 0.")
+            raise ValueError(coded(f"component={component}: there are {len(values)}, counted from 0.", "M205"))
         if band is not None:
             band = np.reshape(band, (2, *values.shape))[:, component]
         best = estimator.best_lag_ if component == 0 and np.ndim(estimator.best_lag_) == 0 else None

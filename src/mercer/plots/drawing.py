@@ -49,7 +49,9 @@ def panels(ax: Axes, rows: int, columns: int, inches: tuple[float, float], **opt
         return subplots(rows, columns, inches, **options)
     axes = list(np.ravel(np.asarray(ax, dtype=object)))
     if len(axes) > rows * columns:
-        raise ValueError(f"There are {rows * columns} pictures for {len(axes)} axes; give no more axes than pictures.")
+        raise ValueError(
+            coded(f"There are {rows * columns} pictures for {len(axes)} axes; give no more axes than pictures.", "M205")
+        )
     return axes
 
 

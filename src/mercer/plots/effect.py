@@ -14,6 +14,7 @@ from mercer.plots.columns import Columns
 from mercer.plots.drawing import BLUE, GREY, VERMILION, entitled, framed, name_ticks, panels, plain, pyplot, rug, word
 from mercer.plots.responses import Response
 from mercer.plots.samples import called, check_between, inner, shown_of, some
+from mercer.troubles import coded
 
 _ACROSS = 3  # pictures in a row
 _CATEGORIES = 12  # bars of one picture
@@ -170,13 +171,13 @@ class EffectDisplay:
         answer = Response.of(estimator, response, target)
         check_between(machine)
         if resolution < 2:
-            raise ValueError(f"resolution={resolution}: a curve has at least 2 points.")
+            raise ValueError(coded(f"resolution={resolution}: a curve has at least 2 points.", "M205"))
         if not 0 <= tails < 0.5:
-            raise ValueError(f"tails={tails}: a share of at least 0 and less than ½.")
+            raise ValueError(coded(f"tails={tails}: a share of at least 0 and less than ½.", "M205"))
         table = Columns.of(X)
         places = [table.place(c) for c in ([columns] if isinstance(columns, int | str | np.integer) else columns)]
         if not places:
-            raise ValueError("columns: choose at least one.")
+            raise ValueError(coded("columns: choose at least one.", "M205"))
         rows = some(len(table), max_rows)
         part = table.take(rows)
         effects = [_effect(answer, table, part, j, resolution, tails) for j in places]
@@ -207,7 +208,7 @@ class EffectDisplay:
         down = -(-count // across)
         axes = panels(ax, down, across, (max(5.4, 3.6 * across), 0.6 + 3.4 * down), sharey=True)
         if len(axes) < count:
-            raise ValueError(f"{count} columns are drawn on as many axes, got {len(axes)}.")
+            raise ValueError(coded(f"{count} columns are drawn on as many axes, got {len(axes)}.", "M205"))
         for unused in axes[count:]:
             unused.remove() if ax is None else None
         self.axes_ = axes[:count]
@@ -267,7 +268,7 @@ def _effect(answer: Response, table: Columns, part: Columns, j: int, resolution:
     values = values[np.isfinite(values)]
     grid = _quantiles(values, resolution, tails) if number else table.categories(j)[:_CATEGORIES]
     if not len(grid):
-        raise ValueError(f"{table.names[j]!r} holds no value at all.")
+        raise ValueError(coded(f"{table.names[j]!r} holds no value at all.", "M116"))
     m, g = len(part), len(grid)
     put = [value for value in list(grid) for _ in range(m)]
     curves = answer(part.repeated(g).put(j, put).native()).reshape(g, m).T

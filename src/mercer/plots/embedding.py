@@ -12,6 +12,7 @@ from mercer.annotations import Axes, Estimator, Samples, Targets
 from mercer.arrays import Array
 from mercer.plots.drawing import canvas, framed, pyplot, scatter
 from mercer.plots.samples import as_numbers, called, one_each, percent
+from mercer.troubles import coded
 
 
 @dataclass(eq=False)
@@ -101,12 +102,14 @@ class EmbeddingDisplay:
         """
         pyplot()
         if not hasattr(estimator, "transform"):
-            raise ValueError(f"{called(estimator)} has no transform(X); an embedding needs one.")
+            raise ValueError(coded(f"{called(estimator)} has no transform(X); an embedding needs one.", "M311"))
         chosen = tuple(components)
         Z = as_numbers(estimator.transform(X))
         width = Z.shape[1]
         if len(chosen) != 2 or any(not 0 <= c < width for c in chosen):
-            raise ValueError(f"components={chosen}: choose two of the {width} components, 0 to {width - 1}.")
+            raise ValueError(
+                coded(f"components={chosen}: choose two of the {width} components, 0 to {width - 1}.", "M205")
+            )
         shares = np.ravel(getattr(estimator, "explained_variance_ratio_", ()))
         first, second = (
             f"component {c + 1}" + (f" ({percent(shares[c])} of the variance)" if c < len(shares) else "")

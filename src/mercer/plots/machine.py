@@ -23,6 +23,7 @@ from mercer.plots.drawing import (
     word,
 )
 from mercer.plots.samples import Grid, Plane, as_numbers, called, check_between, inner, one_each, shown_of, some
+from mercer.troubles import coded
 
 
 @dataclass(eq=False)
@@ -160,8 +161,11 @@ class MachineDisplay:
         machine = inner(estimator)
         if not hasattr(estimator, "classes_") or not hasattr(estimator, "predict"):
             raise ValueError(
-                f"{called(estimator)} has no classes_ and predict, as a fitted classifier has; numbers are shown by"
-                " RegressionDisplay, outliers by NoveltyDisplay."
+                coded(
+                    f"{called(estimator)} has no classes_ and predict, as a fitted classifier has; numbers are shown by"
+                    " RegressionDisplay, outliers by NoveltyDisplay.",
+                    "M311",
+                )
             )
         check_between(machine)
         plane, numbers = Plane.of(X), as_numbers(X)

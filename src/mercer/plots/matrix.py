@@ -19,6 +19,7 @@ from mercer.native.linalg import centred, eigenvalues, signed
 from mercer.plots.drawing import BLUE, GREY, MOST_CLASSES, VERMILION, bare, plain, pyplot, subplots
 from mercer.plots.matrices import rounding, rows_of, symmetric
 from mercer.plots.samples import one_each, some
+from mercer.troubles import coded
 
 _SPECTRUM = 3000  # rows up to which all eigenvalues are computed: some seconds
 
@@ -178,10 +179,14 @@ class GramDisplay:
         gram = as_gram(K)
         n = rows_of(gram)
         if max_rows < 1:
-            raise ValueError(f"max_rows={max_rows}: show at least one row.")
+            raise ValueError(coded(f"max_rows={max_rows}: show at least one row.", "M205"))
         if labels is not None and n_clusters is not None:
             raise ValueError(
-                "Rows are sorted by the labels given or by clusters to be found: give labels or n_clusters, not both."
+                coded(
+                    "Rows are sorted by the labels given or by clusters to be found: give labels or n_clusters, not"
+                    " both.",
+                    "M217",
+                )
             )
         groups = None if labels is None else one_each(labels, n, "labels")
 
@@ -224,7 +229,11 @@ class GramDisplay:
             else list(np.ravel(np.asarray(ax, dtype=object)))
         )
         if len(axes) > 2:
-            raise ValueError(f"A matrix and its spectrum are drawn on two axes, or the matrix on one; got {len(axes)}.")
+            raise ValueError(
+                coded(
+                    f"A matrix and its spectrum are drawn on two axes, or the matrix on one; got {len(axes)}.", "M205"
+                )
+            )
         self.axes_ = np.asarray(axes, dtype=object)
         self.ax_, self.figure_ = axes[0], axes[0].figure
         self._draw_matrix(axes[0], kwargs)
@@ -294,6 +303,6 @@ def _first_component(K: Array) -> Array:
 
 def _clusters(K: Array, n_clusters: int) -> Array:
     if not 1 <= n_clusters <= len(K):
-        raise ValueError(f"n_clusters={n_clusters}: there are {len(K)} rows to divide.")
+        raise ValueError(coded(f"n_clusters={n_clusters}: there are {len(K)} rows to divide.", "M205"))
     cut = "normalized" if float(K.min()) >= 0 else "ratio"
     return np.asarray(SpectralClustering(n_clusters, "precomputed", cut=cut, random_state=0).fit(K).labels_)

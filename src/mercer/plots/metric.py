@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.annotations import Axes, Estimator
 from mercer.arrays import Array
 from mercer.plots.drawing import BLUE, VERMILION, bare, plain, subplots
+from mercer.troubles import coded
 
 _MOST = 30  # columns that have room for their names
 
@@ -93,12 +94,14 @@ class MetricDisplay:
         """
         check_is_fitted(estimator)
         if not hasattr(estimator, "metric_"):
-            raise TypeError(f"A {type(estimator).__name__} has no metric to show; give a fitted feature machine.")
+            raise TypeError(
+                coded(f"A {type(estimator).__name__} has no metric to show; give a fitted feature machine.", "M311")
+            )
         M = np.asarray(estimator.metric_)
         known = getattr(estimator, "feature_names_in_", range(len(M)))
         names = [str(name) for name in (known if names is None else names)]
         if len(names) != len(M):
-            raise ValueError(f"There are {len(names)} names for {len(M)} columns.")
+            raise ValueError(coded(f"There are {len(names)} names for {len(M)} columns.", "M111"))
         return cls(M, names).plot(ax, **kwargs)
 
     def plot(self, ax: Axes = None, *, n_directions: int = 3, **kwargs: Any) -> MetricDisplay:

@@ -13,6 +13,7 @@ from mercer.arrays import Array
 from mercer.data.molecules import molecule_svg
 from mercer.explanations.explain import explain
 from mercer.explanations.result import Explanation
+from mercer.troubles import coded
 
 _UP, _DOWN = np.array([0.84, 0.37, 0.0]), np.array([0.0, 0.45, 0.70])  # vermilion and blue
 _SIZE = 320, 220
@@ -89,11 +90,15 @@ class MoleculeDisplay:
     ) -> MoleculeDisplay:
         """A molecule by an explanation that is at hand, of ``by="place"``; parameters as in ``from_estimator``."""
         if explanation.by != "place":
-            raise ValueError(f'Atoms are coloured by an explanation by="place", and this one is by "{explanation.by}".')
+            raise ValueError(
+                coded(
+                    f'Atoms are coloured by an explanation by="place", and this one is by "{explanation.by}".', "M311"
+                )
+            )
         values = explanation.values
         if values.ndim > 1:
             if output is None:
-                raise ValueError(f"The machine has {values.shape[1]} functions; say which: output=0, ….")
+                raise ValueError(coded(f"The machine has {values.shape[1]} functions; say which: output=0, ….", "M205"))
             values = values[:, output]
         atoms = [i for i, name in enumerate(explanation.names) if name != "constant"]
         return cls(molecule, np.asarray(values[atoms]), scale).plot()

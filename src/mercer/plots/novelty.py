@@ -12,6 +12,7 @@ from mercer.annotations import Axes, Estimator, Samples
 from mercer.arrays import Array
 from mercer.plots.drawing import BLUE, VERMILION, canvas, dot_size, framed, pyplot, surface
 from mercer.plots.samples import Grid, Plane, as_numbers, called, check_between
+from mercer.troubles import coded
 
 
 @dataclass(eq=False)
@@ -103,8 +104,11 @@ class NoveltyDisplay:
         pyplot()
         if not hasattr(estimator, "decision_function") or not hasattr(estimator, "predict"):
             raise ValueError(
-                f"{called(estimator)} has no decision_function and predict, as OneClassSVM, SVDD and KernelPCANovelty"
-                " have."
+                coded(
+                    f"{called(estimator)} has no decision_function and predict, as OneClassSVM, SVDD and"
+                    " KernelPCANovelty have.",
+                    "M311",
+                )
             )
         check_between(estimator)
         plane = Plane.of(X)

@@ -13,6 +13,7 @@ from mercer.plots.bands import Prediction
 from mercer.plots.columns import Columns
 from mercer.plots.drawing import BLUE, INK, VERMILION, canvas, dot_size, framed, pyplot
 from mercer.plots.samples import called, check_between, check_regressor, inner, numbers_of, percent, shown_of, some
+from mercer.troubles import coded
 
 
 @dataclass(eq=False)
@@ -145,9 +146,11 @@ class RegressionDisplay:
         check_between(inner(estimator))
         j = table.place(0 if column is None else column)
         if not table.is_number(j):
-            raise ValueError(f"{table.names[j]!r} has no numbers: EffectDisplay shows columns of any kind.")
+            raise ValueError(
+                coded(f"{table.names[j]!r} has no numbers: EffectDisplay shows columns of any kind.", "M102")
+            )
         if resolution < 2:
-            raise ValueError(f"resolution={resolution}: a line has at least 2 points.")
+            raise ValueError(coded(f"resolution={resolution}: a line has at least 2 points.", "M205"))
         values = table.values(j)
         at = np.linspace(float(np.nanmin(values)), float(np.nanmax(values)), resolution)
         along = table.typical().repeated(resolution).put(j, at)
@@ -196,7 +199,9 @@ class RegressionDisplay:
         observed, centre = numbers_of(y, n, "y"), numbers_of(predicted, n, "predicted")
         if interval is not None and np.shape(interval) != (n, 2):
             raise ValueError(
-                f"interval of shape {np.shape(interval)}: two ends are needed for each of {n} predictions."
+                coded(
+                    f"interval of shape {np.shape(interval)}: two ends are needed for each of {n} predictions.", "M111"
+                )
             )
         rows = some(n, max_points)
         lower, upper = (None, None) if interval is None else np.asarray(interval, np.float64)[rows].T

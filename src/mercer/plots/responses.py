@@ -13,6 +13,7 @@ from mercer.annotations import Estimator, Samples
 from mercer.arrays import Array
 from mercer.plots.drawing import word
 from mercer.plots.samples import called
+from mercer.troubles import coded
 
 METHODS = ("predict_proba", "decision_function", "predict")
 
@@ -37,13 +38,16 @@ class Response:
             known = METHODS if classes is not None else ("predict", "decision_function")
             method = next((name for name in known if hasattr(estimator, name)), "predict")
         if method not in METHODS:
-            raise ValueError(f"response={method!r}: choose 'auto', {', '.join(map(repr, METHODS))}.")
+            raise ValueError(coded(f"response={method!r}: choose 'auto', {', '.join(map(repr, METHODS))}.", "M205"))
         if not hasattr(estimator, method):
-            raise ValueError(f"{called(estimator)} has no {method}(X).")
+            raise ValueError(coded(f"{called(estimator)} has no {method}(X).", "M311"))
         if method == "predict" and classes is not None:
             raise ValueError(
-                f"{called(estimator)} predicts classes: there is no number to show. Ask for its predict_proba or"
-                " decision_function."
+                coded(
+                    f"{called(estimator)} predicts classes: there is no number to show. Ask for its predict_proba or"
+                    " decision_function.",
+                    "M311",
+                )
             )
         k, name = _column(estimator, classes, method, target)
 
@@ -53,7 +57,9 @@ class Response:
                 return -found if classes is not None and k == 0 else found
             if k is None and found.shape[1] > 1:
                 raise ValueError(
-                    f"{called(estimator)} has {found.shape[1]} outputs: choose one by its number, target=0."
+                    coded(
+                        f"{called(estimator)} has {found.shape[1]} outputs: choose one by its number, target=0.", "M205"
+                    )
                 )
             return found[:, k or 0]
 
@@ -67,9 +73,9 @@ def _column(estimator: Estimator, classes: Any, method: str, target: Any) -> tup
         return target, name if target is None else f"{name}, output {target}"
     if target is None:
         if len(classes) > 2:
-            raise ValueError(f"There are {len(classes)} classes: choose one, target={classes[0]!r}.")
+            raise ValueError(coded(f"There are {len(classes)} classes: choose one, target={classes[0]!r}.", "M205"))
         target = classes[-1]
     if target not in list(classes):
-        raise ValueError(f"target={target!r}: the classes are {', '.join(map(str, classes))}.")
+        raise ValueError(coded(f"target={target!r}: the classes are {', '.join(map(str, classes))}.", "M205"))
     k = list(classes).index(target)
     return k, f"P({word(target)})" if method == "predict_proba" else f"decision function for {word(target)}"

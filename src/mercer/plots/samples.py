@@ -13,6 +13,7 @@ from mercer.annotations import Estimator, Samples
 from mercer.arrays import Array
 from mercer.data import Vectors, as_frame
 from mercer.native.linalg import signed
+from mercer.troubles import coded
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,13 +30,13 @@ class Plane:
         X = as_numbers(table)
         n, d = X.shape
         if d < 2:
-            raise ValueError("The data has one column; a picture of a plane needs at least two.")
+            raise ValueError(coded("The data has one column; a picture of a plane needs at least two.", "M104"))
         if d == 2:
             frame = as_frame(table)
             first, second = map(str, frame.columns) if frame is not None else ("x₁", "x₂")
             return cls(np.zeros(2), np.eye(2), (first, second), principal=False)
         if n < 2:
-            raise ValueError("One row has no principal axes; give at least two.")
+            raise ValueError(coded("One row has no principal axes; give at least two.", "M310"))
         origin = X.mean(axis=0)
         _, values, axes = np.linalg.svd(X - origin, full_matrices=False)
         shares = values**2 / max(float(np.sum(values**2)), 1e-300)
@@ -65,7 +66,7 @@ class Grid:
     @classmethod
     def over(cls, plane: Plane, points: Array, X: Samples, resolution: int) -> Grid:
         if resolution < 2:
-            raise ValueError(f"resolution={resolution}: a grid has at least 2 points a side.")
+            raise ValueError(coded(f"resolution={resolution}: a grid has at least 2 points a side.", "M205"))
         x, y = (np.linspace(*_widened(column), resolution) for column in points.T)
         return cls(x, y, like(plane.lift(np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)), X))
 
@@ -84,7 +85,11 @@ def check_regressor(estimator: Estimator) -> None:
     """Raise for an estimator that does not predict numbers."""
     if not hasattr(estimator, "predict") or hasattr(estimator, "classes_"):
         raise ValueError(
-            f"{called(estimator)} does not predict numbers; classes are shown by MachineDisplay and ConfusionDisplay."
+            coded(
+                f"{called(estimator)} does not predict numbers; classes are shown by MachineDisplay and"
+                " ConfusionDisplay.",
+                "M311",
+            )
         )
 
 
@@ -92,8 +97,11 @@ def check_between(estimator: Estimator) -> None:
     """Raise for an estimator that cannot answer between the samples."""
     if getattr(estimator, "kernel", None) == "precomputed":
         raise ValueError(
-            "A precomputed matrix says nothing of points between the samples; fit the estimator with a kernel to"
-            " see contours."
+            coded(
+                "A precomputed matrix says nothing of points between the samples; fit the estimator with a kernel to"
+                " see contours.",
+                "M213",
+            )
         )
 
 
@@ -106,7 +114,7 @@ def _widened(column: Array) -> tuple[float, float]:
 def some(n: int, most: int) -> Array:
     """The numbers of n rows, or of so many of them at most, drawn at random and always the same."""
     if most < 1:
-        raise ValueError(f"Of {n} rows at most {most} are to be shown: show at least one.")
+        raise ValueError(coded(f"Of {n} rows at most {most} are to be shown: show at least one.", "M205"))
     return np.arange(n) if n <= most else np.sort(np.random.default_rng(0).choice(n, most, replace=False))
 
 
@@ -120,7 +128,7 @@ def as_numbers(X: Samples) -> Array:
     checked = Vectors().check(X)
     dense = checked.toarray() if hasattr(checked, "toarray") else arrays.to_numpy(checked)
     if not len(dense):
-        raise ValueError("There are no rows to show.")
+        raise ValueError(coded("There are no rows to show.", "M116"))
     return np.asarray(dense, np.float64)
 
 
@@ -128,9 +136,9 @@ def one_each(values: Any, n: int, name: str) -> Array:
     """One value for each of n rows; what NumPy cannot sort goes by its text."""
     array = np.asarray(arrays.to_numpy(values) if arrays.is_tensor(values) else values)
     if array.shape != (n,):
-        raise ValueError(f"{name} of shape {array.shape}: one value is needed for each of {n} rows.")
+        raise ValueError(coded(f"{name} of shape {array.shape}: one value is needed for each of {n} rows.", "M111"))
     if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise ValueError(f"{name}[{int(np.argmin(np.isfinite(array)))}] is not finite.")
+        raise ValueError(coded(f"{name}[{int(np.argmin(np.isfinite(array)))}] is not finite.", "M101"))
     return array.astype(str) if array.dtype.kind == "O" else array
 
 
@@ -138,9 +146,9 @@ def numbers_of(values: Any, n: int, name: str) -> Array:
     """One finite number for each of n rows."""
     array = one_each(values, n, name)
     if array.dtype.kind not in "biuf":
-        raise ValueError(f"{name} has no numbers, but values such as {array[0]!r}.")
+        raise ValueError(coded(f"{name} has no numbers, but values such as {array[0]!r}.", "M102"))
     if not len(array):
-        raise ValueError("There are no rows to show.")
+        raise ValueError(coded("There are no rows to show.", "M116"))
     return array.astype(np.float64)
 
 

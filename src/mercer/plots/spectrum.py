@@ -19,6 +19,7 @@ from mercer.native.linalg import eigenvalues
 from mercer.plots.drawing import BLUE, VERMILION, bare, colour, framed, panels, pyplot
 from mercer.plots.matrices import rounding, rows_of, symmetric
 from mercer.plots.samples import percent, some
+from mercer.troubles import coded
 
 
 @dataclass(eq=False)
@@ -179,7 +180,7 @@ class SpectrumDisplay:
         n = rows_of(gram)
         ridges = [float(alpha) for alpha in np.ravel(alphas)]
         if any(not alpha > 0 for alpha in ridges):
-            raise ValueError(f"alphas={ridges}: ridges are positive.")
+            raise ValueError(coded(f"alphas={ridges}: ridges are positive.", "M205"))
         rows = some(n, max_rows)
         found = symmetric(gram if len(rows) == n else gram.sub(rows, rows))
         values = eigenvalues(found)[::-1] * (n / len(rows))

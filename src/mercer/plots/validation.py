@@ -12,6 +12,7 @@ from mercer.annotations import Axes, Estimator
 from mercer.arrays import Array
 from mercer.plots.drawing import INK, VERMILION, canvas, colour, framed, legend, marker, name_ticks, plain, pyplot, word
 from mercer.plots.samples import called
+from mercer.troubles import coded
 
 _LINES = 7  # curves side by side
 _ABSENT = object()  # of a candidate without the parameter
@@ -114,8 +115,11 @@ class ValidationDisplay:
         results = getattr(search, "cv_results_", None)
         if results is None or "mean_test_score" not in results:
             raise ValueError(
-                f"{called(search)} has no cv_results_ with a mean_test_score: fit a KernelSearchCV or a GridSearchCV of"
-                " one score first."
+                coded(
+                    f"{called(search)} has no cv_results_ with a mean_test_score: fit a KernelSearchCV or a"
+                    " GridSearchCV of one score first.",
+                    "M311",
+                )
             )
         candidates = list(results["params"])
         tried = {name: [one.get(name, _ABSENT) for one in candidates] for name in sorted(set().union(*candidates))}
@@ -133,7 +137,7 @@ class ValidationDisplay:
         for c in known[np.argsort(mean[known], kind="stable")]:  # the best of each place comes last
             scores[tuple(at[c])], errors[tuple(at[c])] = mean[c], error[c]
         if not np.isfinite(scores).any():
-            raise ValueError(f"No candidate has a score and all of {', '.join(names)}.")
+            raise ValueError(coded(f"No candidate has a score and all of {', '.join(names)}.", "M309"))
         best = tuple(int(i) for i in at[search.best_index_])
         if min(best) < 0:  # the best of all is one without these parameters
             best = tuple(int(i) for i in np.unravel_index(int(np.nanargmax(scores)), scores.shape))
@@ -256,13 +260,17 @@ def _chosen(parameters: str | Sequence[str] | None, tried: dict[str, list[Any]])
         names = tuple(name for name, found in tried.items() if len(_distinct(found)) > 1) or tuple(tried)[:1]
         if len(names) > 2:
             raise ValueError(
-                f"The search has tried {len(names)} parameters, {', '.join(names)}: choose one or two, parameters=[…]."
+                coded(
+                    f"The search has tried {len(names)} parameters, {', '.join(names)}: choose one or two,"
+                    " parameters=[…].",
+                    "M205",
+                )
             )
         return names
     names = (parameters,) if isinstance(parameters, str) else tuple(parameters)
     missing = [name for name in names if name not in tried]
     if missing or not 1 <= len(names) <= 2 or len(set(names)) < len(names):
-        raise ValueError(f"parameters={parameters!r}: choose one or two of {', '.join(tried)}.")
+        raise ValueError(coded(f"parameters={parameters!r}: choose one or two of {', '.join(tried)}.", "M205"))
     return names
 
 

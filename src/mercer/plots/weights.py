@@ -11,6 +11,7 @@ from mercer.annotations import Axes, Estimator
 from mercer.arrays import Array
 from mercer.plots.drawing import BLUE, framed, name_ticks, panels, pyplot
 from mercer.plots.samples import called, inner
+from mercer.troubles import coded
 
 _MOST = 30  # kernels that have room for their names
 
@@ -69,7 +70,9 @@ class WeightsDisplay:
 
     def __post_init__(self) -> None:
         if np.shape(self.weights) != (len(self.names),):
-            raise ValueError(f"There are {len(self.names)} names for weights of shape {np.shape(self.weights)}.")
+            raise ValueError(
+                coded(f"There are {len(self.names)} names for weights of shape {np.shape(self.weights)}.", "M111")
+            )
 
     @classmethod
     def from_estimator(cls, estimator: Estimator, *, ax: Axes = None, **kwargs: Any) -> WeightsDisplay:
@@ -92,8 +95,11 @@ class WeightsDisplay:
         machine = inner(estimator)
         if not hasattr(machine, "weights_") or not hasattr(machine, "kernel_names_"):
             raise ValueError(
-                f"{called(machine)} has no weights_ and kernel_names_: fit an MKLClassifier, MKLRegressor, MKLRidge or"
-                " MKLOneClass first."
+                coded(
+                    f"{called(machine)} has no weights_ and kernel_names_: fit an MKLClassifier, MKLRegressor,"
+                    " MKLRidge or MKLOneClass first.",
+                    "M311",
+                )
             )
         weights, names = np.asarray(machine.weights_, np.float64), list(machine.kernel_names_)
         shown = f", {_MOST} shown" if len(names) > _MOST else ""

@@ -82,11 +82,16 @@ def report(
         return model._reported(X, y)
     check_is_fitted(model)
     if X is None or y is None:
-        raise ValueError(f"The report of a {type(model).__name__} is made from data: report(model, X, y).")
+        raise ValueError(
+            coded(f"The report of a {type(model).__name__} is made from data: report(model, X, y).", "M112")
+        )
     if not (is_classifier(model) or is_regressor(model)):
         raise TypeError(
-            f"A {type(model).__name__} has neither classes nor numbers to"
-            " be judged by; report takes machines that have."
+            coded(
+                f"A {type(model).__name__} has neither classes nor numbers to"
+                " be judged by; report takes machines that have.",
+                "M311",
+            )
         )
     if getattr(model, "kernel_", None) is None:
         raise TypeError(
@@ -96,7 +101,7 @@ def report(
     if size(X) != len(targets):
         raise ValueError(coded(f"X has {size(X)} samples and y has {len(targets)}.", "M111"))
     if targets.ndim != 1:
-        raise ValueError(f"y is of shape {targets.shape}: the report is of one target.")
+        raise ValueError(coded(f"y is of shape {targets.shape}: the report is of one target.", "M112"))
     began = time.perf_counter()
     with quietly():
         return _Subject(model, X, targets, held_out, names).report(began)
@@ -122,12 +127,17 @@ class _Subject:
             return
         unknown = [str(label) for label in np.unique(self.y) if label not in self.labels]
         if unknown:
-            raise ValueError(f"y has labels that the machine does not know: {', '.join(unknown[:5])}. Leave them out.")
+            raise ValueError(
+                coded(f"y has labels that the machine does not know: {', '.join(unknown[:5])}. Leave them out.", "M314")
+            )
         labels, counts = np.unique(self.y, return_counts=True)
         if not self.held and counts.min() < 2:
             raise ValueError(
-                f"The class {labels[counts.argmin()]} has one sample, which cannot be both trained on and judged by:"
-                " leave it out, or give other samples with held_out=True."
+                coded(
+                    f"The class {labels[counts.argmin()]} has one sample, which cannot be both trained on and judged"
+                    " by: leave it out, or give other samples with held_out=True.",
+                    "M310",
+                )
             )
 
     def _rows(self) -> tuple[Array, str]:

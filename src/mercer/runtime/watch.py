@@ -15,6 +15,8 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar, copy_context
 from typing import Any, TypeVar
 
+from mercer.troubles import coded
+
 Listener = Callable[[dict[str, Any]], Any]
 Result = TypeVar("Result")
 
@@ -34,8 +36,11 @@ class Stopped(RuntimeError):
     reason = "callback"
 
     def __init__(self, watch: Watch, who: str = "The computation") -> None:
-        super().__init__(f"{who} was stopped by its callback{watch.doing}, before there was a result.")
+        super().__init__(coded(f"{who} was stopped by its callback{watch.doing}, before there was a result.", "M304"))
         self.watch = watch
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _as_told, (type(self), str(self))  # a watch stays in its process
 
     def accepted(self) -> str:
         """The reason, where whoever set the watch takes what there is so far, and is then let come to an end; else this
@@ -56,9 +61,20 @@ class OutOfTime(Stopped, TimeoutError):
         given = f"max_time={watch.seconds:g} s"
         RuntimeError.__init__(
             self,
-            f"{who} took more than {given}{watch.doing}: there is no result yet. Give it more time, or fewer samples.",
+            coded(
+                f"{who} took more than {given}{watch.doing}: there is no result yet. Give it more time, or fewer"
+                " samples.",
+                "M303",
+            ),
         )
         self.watch = watch
+
+
+def _as_told(cls: type[Stopped], message: str) -> Stopped:
+    """A stop of another process, without its watch."""
+    stop = (TimeoutError if issubclass(cls, TimeoutError) else RuntimeError).__new__(cls)
+    stop.args = (message,)
+    return stop
 
 
 class Watch:

@@ -168,14 +168,16 @@ def generalisation(
     (0.062, 0.062, 0.312)
     """
     if not is_svc_of_two_classes(machine):
-        raise TypeError("generalisation is for a fitted SVC of two classes.")
+        raise TypeError(coded("generalisation is for a fitted SVC of two classes.", "M311"))
     if not 0 < delta < 1:
         raise ValueError(coded(f"delta={delta!r}: a probability between 0 and 1.", "M205"))
     if size(X) != len(y):
         raise ValueError(coded(f"X has {size(X)} samples and y has {len(y)}.", "M111"))
     if len(machine.support_) and int(machine.support_.max()) >= len(y):
         raise ValueError(
-            f"The machine was trained on more than these {len(y)} samples; give the data it was trained on."
+            coded(
+                f"The machine was trained on more than these {len(y)} samples; give the data it was trained on.", "M111"
+            )
         )
     found = spanned(machine, X, y, sample_weight)
     K, signs, values = found.K, found.signs, found.values

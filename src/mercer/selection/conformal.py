@@ -200,8 +200,12 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
             raise ValueError(coded(f"calibration={self.calibration!r}: a share between 0 and 1.", "M205"))
         if is_classifier(self.estimator):
             raise ValueError(
-                f"{type(self.estimator).__name__} is a classifier: it answers with classes, and an interval is around"
-                " a number. Take a regressor (KernelRidge, SVR); how sure a classifier is, its predict_proba says."
+                coded(
+                    f"{type(self.estimator).__name__} is a classifier: it answers with classes, and an interval is"
+                    " around a number. Take a regressor (KernelRidge, SVR); how sure a classifier is, its"
+                    " predict_proba says.",
+                    "M311",
+                )
             )
         check_scale(self.scale, self.estimator)
 
@@ -377,7 +381,10 @@ def _two(predicted: Any) -> tuple[Array, Array]:
         return values, values
     if values.ndim != 2 or values.shape[1] != 2:
         raise ValueError(
-            f"The estimator predicts {values.shape[1:]} numbers for each sample; an interval is around one, or between"
-            " two quantiles, as of KernelQuantile([0.05, 0.95])."
+            coded(
+                f"The estimator predicts {values.shape[1:]} numbers for each sample; an interval is around one, or"
+                " between two quantiles, as of KernelQuantile([0.05, 0.95]).",
+                "M112",
+            )
         )
     return values.min(axis=1), values.max(axis=1)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from mercer.arrays import Array
 from mercer.selection.ranks import check_coverage, rank
+from mercer.troubles import coded
 
 
 def conformal_sets(held_out: ArrayLike, probabilities: ArrayLike, coverage: float = 0.9) -> Array:
@@ -57,14 +58,23 @@ def conformal_sets(held_out: ArrayLike, probabilities: ArrayLike, coverage: floa
     own, p = np.asarray(held_out, np.float64), np.asarray(probabilities, np.float64)
     if own.ndim != 1:
         raise ValueError(
-            f"held_out has shape {own.shape}: give one number for each sample, the probability of its true class."
+            coded(
+                f"held_out has shape {own.shape}: give one number for each sample, the probability of its true class.",
+                "M111",
+            )
         )
     if p.ndim != 2 or p.shape[1] == 0:
-        raise ValueError(f"probabilities has shape {p.shape}: give one row for each sample, one column for each class.")
+        raise ValueError(
+            coded(
+                f"probabilities has shape {p.shape}: give one row for each sample, one column for each class.", "M103"
+            )
+        )
     for name, values in (("held_out", own), ("probabilities", p)):
         if np.isnan(values).any():
             place = ", ".join(str(int(i)) for i in np.argwhere(np.isnan(values))[0])
-            raise ValueError(f"{name}[{place}] is NaN, which is no probability; leave such a sample out.")
+            raise ValueError(
+                coded(f"{name}[{place}] is NaN, which is no probability; leave such a sample out.", "M101")
+            )
     m, k = len(own), rank(len(own), coverage)
     if k > m:
         return np.ones(p.shape, bool)

@@ -25,6 +25,7 @@ from mercer.data.notices import quietly
 from mercer.gram import DenseGram, Outline, Sample, Work, is_gram, largest_sample
 from mercer.native.speed import share
 from mercer.solvers.dual import Tried
+from mercer.troubles import coded
 
 _FIRST = 64  # samples that the kernel is looked at with
 _PREPARING = 0.05  # seconds that preparing samples may take
@@ -119,7 +120,7 @@ def estimate_cost(estimator: Estimator, X: Samples, y: Targets = None) -> CostEs
     search = getattr(estimator, "_cost_of_grid", None)
     inner = estimator.estimator if search is not None else estimator
     if getattr(inner, "_cost", None) is None:
-        raise TypeError(f"What {type(inner).__name__} costs is not known; that is of {_SUPPORTED}.")
+        raise TypeError(coded(f"What {type(inner).__name__} costs is not known; that is of {_SUPPORTED}.", "M311"))
     X = X if isinstance(X, Blocks) or is_gram(X) else listed(X)
     view = _View(X, None if y is None else np.asarray(y))
     if search is None:

@@ -23,6 +23,7 @@ from mercer.native.linalg import cholesky, congruence, inverse
 from mercer.problems import DualQP
 from mercer.runtime.threads import default_workers
 from mercer.solvers.dual import ActiveSet
+from mercer.troubles import coded
 
 _SMALL = 1024  # rows that one thread factors in no time
 
@@ -176,7 +177,7 @@ def span(K: Array, Y: Array, w: Array, ridge: float, bias: bool) -> tuple[float,
 
 def _signs(Y: Array) -> Array:
     if Y.shape[1] != 1 or not np.isin(Y, (-1.0, 1.0)).all():
-        raise ValueError("Radius–margin and span are criteria for two classes.")
+        raise ValueError(coded("Radius–margin and span are criteria for two classes.", "M217"))
     return Y[:, 0]
 
 

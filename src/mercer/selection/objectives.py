@@ -25,6 +25,7 @@ from mercer.native.linalg import NotPositive
 from mercer.runtime import threads
 from mercer.selection.criteria import Criterion
 from mercer.selection.holdout import HoldOut, apart
+from mercer.troubles import coded
 
 _NOWHERE = 1e10
 _RANGE = np.log(1e4)  # how far a parameter may go from where it started, in either direction
@@ -41,8 +42,11 @@ class Objective:
         self.kernel, self.estimator = kernel, estimator
         if any(part._bound_to_values for part in kernel._parts()):
             raise TypeError(
-                f"{kernel}: what centring or repairing takes from data follows the parameters to be tuned. Tune the"
-                " kernel inside first."
+                coded(
+                    f"{kernel}: what centring or repairing takes from data follows the parameters to be tuned. Tune the"
+                    " kernel inside first.",
+                    "M211",
+                )
             )
         self.X, self.Y, self.w = kernel.domain.check(X), Y, w
         self.bias = bool(getattr(estimator, "fit_intercept", True))
@@ -61,7 +65,9 @@ class Objective:
         self.untouched = tuple(f"kernel__{name}" for name in (*missing, *kernel._not_tuned()))
         if missing:
             warnings.warn(
-                f"tune leaves {', '.join(missing)} of {kernel} as they are: they have no derivative, {why}.",
+                coded(
+                    f"tune leaves {', '.join(missing)} of {kernel} as they are: they have no derivative, {why}.", "M211"
+                ),
                 UserWarning,
                 stacklevel=4,
             )
@@ -189,7 +195,11 @@ class OnMatrix(Objective):
             try:
                 metric_slopes(self.kernel, take(self.X, slice(0, 2)), np.ones((min(2, size(self.X)),) * 2))
             except NoGradient as error:
-                warnings.warn(f"tune leaves the metric of {self.kernel} as it is: {error}", UserWarning, stacklevel=6)
+                warnings.warn(
+                    coded(f"tune leaves the metric of {self.kernel} as it is: {error}", "M211"),
+                    UserWarning,
+                    stacklevel=6,
+                )
                 return {}
         return found
 

@@ -37,8 +37,11 @@ class PosteriorScale:
         if not (np.isfinite(std) & (std > 0)).all():
             i = int(np.argmin(np.isfinite(std) & (std > 0)))
             raise ValueError(
-                f"The standard deviation at sample {i} is {std[i]:g}, and errors are to be divided by it: give the"
-                " estimator some noise (KernelRidge: alpha > 0), or choose scale='residuals'."
+                coded(
+                    f"The standard deviation at sample {i} is {std[i]:g}, and errors are to be divided by it: give the"
+                    " estimator some noise (KernelRidge: alpha > 0), or choose scale='residuals'.",
+                    "M205",
+                )
             )
         return std
 
@@ -84,8 +87,11 @@ def check_scale(scale: Any, estimator: Estimator) -> None:
         raise ValueError(coded(f"scale={scale!r}: choose one of {', '.join(map(repr, SCALES))}.", "M205"))
     if scale == "std" and "return_std" not in _options(estimator):
         raise ValueError(
-            f"scale='std' asks the estimator for a standard deviation, and predict of {type(estimator).__name__} takes"
-            " no return_std, as that of KernelRidge does: choose scale='residuals'."
+            coded(
+                f"scale='std' asks the estimator for a standard deviation, and predict of {type(estimator).__name__}"
+                " takes no return_std, as that of KernelRidge does: choose scale='residuals'.",
+                "M311",
+            )
         )
 
 

@@ -216,7 +216,9 @@ class Cells:
                     self._cells([c], s, [clone(self.machines[c])], learn, test)
                 return
             warnings.warn(
-                f"{self.candidates[path[0]]} could not be fitted on fold {s}: {error}", FitFailedWarning, stacklevel=4
+                coded(f"{self.candidates[path[0]]} could not be fitted on fold {s}: {error}", "M309"),
+                FitFailedWarning,
+                stacklevel=4,
             )
             self._after(path)
             return
@@ -384,8 +386,11 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     ) -> tuple[Any, Any, Array | None, list[Split]]:
         if is_collection(X):
             raise TypeError(
-                "KernelSearchCV takes samples in memory, whose folds its candidates share: give some of the collection,"
-                " and Compute(client=…) to score the candidates on the workers."
+                coded(
+                    "KernelSearchCV takes samples in memory, whose folds its candidates share: give some of the"
+                    " collection, and Compute(client=…) to score the candidates on the workers.",
+                    "M313",
+                )
             )
         X = (
             X.tocsr()
@@ -414,7 +419,7 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         splits = list(cv.split(X if _looks_at_samples(cv) else np.zeros(n), y, groups))
         if not splits:
-            raise ValueError("cv gives no split.")
+            raise ValueError(coded("cv gives no split.", "M205"))
         return X, y, weights, splits
 
     def _cells(self, splits: list[Split]) -> Cells:

@@ -220,7 +220,7 @@ def _in_time(values: Array) -> Array:
             values = values.astype(np.float64 if numbers else "datetime64")
         except (TypeError, ValueError):
             raise DataError(
-                "The times are neither numbers nor dates; give them as such, or as texts like '2024-05-31'."
+                "The times are neither numbers nor dates; give them as such, or as texts like '2024-05-31'.", "M606"
             ) from None
     missing = lost
     if values.dtype.kind in "mMiuf":
@@ -282,7 +282,7 @@ class GroupSplit(Splitter):
         """
         given = self.groups if self.groups is not None else groups
         if given is None:
-            raise DataError("GroupSplit needs groups: a column of the table, or one for each row.")
+            raise DataError("GroupSplit needs groups: a column of the table, or one for each row.", "M606")
         yield from _folds(_values(given, X, "groups").tolist(), self.n_splits, "groups")
 
 

@@ -169,9 +169,13 @@ def tune(
             coded("tune needs an estimator of Mercer with a kernel; a precomputed matrix has no parameters.", "M213")
         )
     if estimator._learns_kernel:
-        raise TypeError(f"{type(estimator).__name__} learns its kernel itself; tune that of a KernelRidge.")
+        raise TypeError(
+            coded(f"{type(estimator).__name__} learns its kernel itself; tune that of a KernelRidge.", "M217")
+        )
     if isinstance(X, Blocks):
-        raise TypeError("tune needs samples that it can draw from: give it some of the blocks, X.take(numbers).")
+        raise TypeError(
+            coded("tune needs samples that it can draw from: give it some of the blocks, X.take(numbers).", "M313")
+        )
     if not (isinstance(validation_fraction, int | float) and 0 < validation_fraction < 1):
         raise ValueError(
             coded(f"validation_fraction={validation_fraction!r}: a share of the samples, above 0 and below 1.", "M205")
@@ -186,7 +190,9 @@ def tune(
     began, random = time.perf_counter(), generator(random_state)
     X, Y, w = _sample(estimator, X, y, sample_weight, most, random)
     if (np.ptp(Y, axis=0) == 0).all():
-        raise ValueError("All targets are the same, one value or one class: there is nothing to judge a kernel by.")
+        raise ValueError(
+            coded("All targets are the same, one value or one class: there is nothing to judge a kernel by.", "M113")
+        )
     kernel = estimator._given_kernel.bind(estimator._given_kernel.domain.check(X), w)
     objective: Objective = (
         OnMatrix(judge, kernel, estimator, X, Y, w)
@@ -196,8 +202,11 @@ def tune(
     first = objective.start()
     if not len(first):
         raise ValueError(
-            f"{kernel} has no parameter with a derivative, and {type(estimator).__name__} neither alpha nor C: there is"
-            " nothing to tune. KernelSearchCV searches over values."
+            coded(
+                f"{kernel} has no parameter with a derivative, and {type(estimator).__name__} neither alpha nor C:"
+                " there is nothing to tune. KernelSearchCV searches over values.",
+                "M211",
+            )
         )
     history: list[float] = []
 

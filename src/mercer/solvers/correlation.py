@@ -83,9 +83,13 @@ def canonical(x: Spectra, y: Spectra, count: int, alpha: tuple[float, float], in
             raise ValueError(coded(f"alpha={gamma!r}: the regularisation must be a number of at least 0.", "M205"))
     if min(alpha) == 0 and x.rank + y.rank > n - 1:
         raise Degenerate(
-            "Without regularisation every pair of views would correlate perfectly here: their centred matrices have"
-            f" ranks {x.rank} and {y.rank}, and two subspaces of dimensions that sum to more than n − 1 = {n - 1}"
-            " always meet. Give alpha > 0 (or None to have it chosen), or reduce the number of columns or the rank."
+            coded(
+                "Without regularisation every pair of views would correlate perfectly here: their centred matrices"
+                f" have ranks {x.rank} and {y.rank}, and two subspaces of dimensions that sum to more than n − 1 ="
+                f" {n - 1} always meet. Give alpha > 0 (or None to have it chosen), or reduce the number of columns or"
+                " the rank.",
+                "M307",
+            )
         )
     Dx, Dy = x.shrunk(alpha[0]), y.shrunk(alpha[1])
     M = Dx[:, None] * (x.vectors.T @ y.vectors if inner is None else inner) * Dy

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import linalg
 
 from mercer.arrays import Array
+from mercer.troubles import coded
 
 STRIP = 256  # rows whose deviations from all means stay in the cache
 
@@ -76,7 +77,7 @@ def _cholesky_inverse(C: Array) -> Array:
     try:
         L = linalg.cholesky(C, lower=True, check_finite=False)
     except linalg.LinAlgError:
-        raise ValueError(_COLLAPSED) from None
+        raise ValueError(coded(_COLLAPSED, "M307")) from None
     return np.asarray(linalg.solve_triangular(L, np.eye(len(C)), lower=True, check_finite=False)).T
 
 
@@ -175,7 +176,7 @@ class Diagonal(Family):
 
     def factors(self, covariances: Array) -> Array:
         if not np.min(covariances) > 0:
-            raise ValueError(_COLLAPSED)
+            raise ValueError(coded(_COLLAPSED, "M307"))
         return 1 / np.sqrt(covariances)
 
     def squares(self, X: Array, means: Array, factors: Array) -> tuple[Array, Any]:

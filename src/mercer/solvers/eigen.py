@@ -25,6 +25,7 @@ from mercer.runtime.randomness import generator
 from mercer.runtime.watch import asked_to_stop
 from mercer.solvers import spectral
 from mercer.solvers.spectral import Eigendecomposition
+from mercer.troubles import coded
 
 _SMALL = 400  # rows that are decomposed as they are
 _COARSE = 3e-6  # the residual to which float32 products serve
@@ -190,7 +191,9 @@ def _lanczos(matrix: _Operator, count: int, tol: float, max_iter: int, rng: Any)
     try:
         values, vectors = eigsh(operator, count, which="LA", v0=start, tol=tol, maxiter=max_iter * max(count, 10))
     except ArpackError as failure:
-        raise RuntimeError(f"ARPACK did not find {count} eigenvalues ({failure}); use solver='krylov'.") from None
+        raise RuntimeError(
+            coded(f"ARPACK did not find {count} eigenvalues ({failure}); use solver='krylov'.", "M301")
+        ) from None
     order = np.argsort(values)[::-1]
     values, vectors = values[order], vectors[:, order]
     left = matrix @ vectors - vectors * values

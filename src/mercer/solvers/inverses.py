@@ -21,6 +21,7 @@ from mercer import arrays
 from mercer.arrays import Array
 from mercer.gram import Features, Gram, Outline, Work, pivoted_cholesky
 from mercer.native.linalg import NotPositive, cholesky, cholesky_solve
+from mercer.troubles import coded
 
 Apply = Callable[[Array], Array]
 
@@ -130,8 +131,11 @@ def route(gram: Gram, solver: str = "auto") -> tuple[str, Any]:
     )
     if solver == "woodbury" and features is None:
         raise ValueError(
-            "solver='woodbury' is for kernels with fewer features than samples (kernel.explicit); this one has no such"
-            " features here."
+            coded(
+                "solver='woodbury' is for kernels with fewer features than samples (kernel.explicit); this one has no"
+                " such features here.",
+                "M212",
+            )
         )
     if features is not None and (solver == "woodbury" or 16 * features.width**2 <= gram.compute.budget):
         return "woodbury", features

@@ -23,6 +23,7 @@ from mercer.gram import Gram, Outline, Use, Work, held, outlined
 from mercer.runtime import compiling, threads
 from mercer.runtime.threads import cached_property
 from mercer.runtime.watch import asked_to_stop
+from mercer.troubles import coded
 
 _STRIP = 2048  # rows that are assigned in one task
 _LITTLE = 2**20  # multiplications that are one task
@@ -196,7 +197,11 @@ class Points(Space):
         self.norms = self.norms.astype(np.float64)
         if not np.isfinite(self.norms).all():
             raise ValueError(
-                f"The squared length of row {int(np.argmin(np.isfinite(self.norms)))} is not finite: scale the data."
+                coded(
+                    f"The squared length of row {int(np.argmin(np.isfinite(self.norms)))} is not finite: scale the"
+                    " data.",
+                    "M120",
+                )
             )
 
     def squares_from(self, some: Array) -> Array:

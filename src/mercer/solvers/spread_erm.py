@@ -19,6 +19,7 @@ from mercer.solvers.spread import Spread
 from mercer.solvers.spread_dual import solve_spread_dual
 from mercer.solvers.spread_newton import minimise_smooth
 from mercer.solvers.spread_ridge import solve_spread
+from mercer.troubles import coded
 
 _NONE = np.zeros(0)
 
@@ -45,8 +46,11 @@ def minimise_spread(
     outputs = loss.outputs(targets)
     if loss.curvature(targets, np.zeros((len(targets), outputs) if outputs else len(targets))) is None:
         raise TypeError(
-            f"{loss!r} has neither a curvature nor straight pieces alone, which learning from a Dask collection needs:"
-            " give its ``curvature``, or samples in memory."
+            coded(
+                f"{loss!r} has neither a curvature nor straight pieces alone, which learning from a Dask collection"
+                " needs: give its ``curvature``, or samples in memory.",
+                "M316",
+            )
         )
     descent = Descent(**limits.given("tol", "max_iter", "max_time", "progress", "keep_on_interrupt"))
     return minimise_smooth(loss, spread, ridge, bias, descent, sample)

@@ -23,6 +23,7 @@ from mercer.kernels.vectors.codes import Overlap
 from mercer.problems import LinearSystem
 from mercer.solvers.inverses import Woodbury
 from mercer.solvers.linear import ConjugateGradients
+from mercer.troubles import coded
 
 _TOLERANCE = 1e-4  # of the residual: far below the noise of any table that needs this
 _ROUGH = 1e-2  # a residual that answers would show
@@ -60,8 +61,11 @@ class CellRidge:
         found = ConjugateGradients(_TOLERANCE, solver="cg", patience=_PATIENCE).solve(system, gram, inverse)
         if found.residual > _ROUGH:
             warnings.warn(
-                f"The ridge over cells of trees stopped with a residual of {found.residual:.2g} ({found.stop_reason});"
-                f" a larger alpha than {alpha:g} is easier to solve.",
+                coded(
+                    f"The ridge over cells of trees stopped with a residual of {found.residual:.2g}"
+                    f" ({found.stop_reason}); a larger alpha than {alpha:g} is easier to solve.",
+                    "M301",
+                ),
                 ConvergenceWarning,
                 stacklevel=2,
             )

@@ -113,7 +113,8 @@ def unexpected(column: pl.Series, row: int, expected: str) -> DataError:
     """The error for a cell that is not what its column was at training."""
     return DataError(
         f"Row {row}, column {column.name!r} is {shown(column[row])}, not {expected}, which the model was trained on in"
-        " this column. Correct the value, or leave it empty if it is missing."
+        " this column. Correct the value, or leave it empty if it is missing.",
+        "M604",
     )
 
 

@@ -46,7 +46,9 @@ def reported(model: Any, table: pl.DataFrame | SparseTable | None) -> Report:
             how += "; probabilities are calibrated on the same rows" if model.labels_ else ""
             how += "; all rows count alike here, though the score above is weighted" if model.weight else ""
             if not hasattr(model, "judged_"):
-                raise DataError("The model was saved by an older version, without rows to judge by: give a table.")
+                raise DataError(
+                    "The model was saved by an older version, without rows to judge by: give a table.", "M605"
+                )
             found = _Findings(model, model.judged_, how, None)
         else:
             found = _of_table(model, table)
@@ -59,7 +61,7 @@ def _of_table(model: Any, table: pl.DataFrame | SparseTable) -> _Findings:
     truth = as_targets(column, model.task_, model.labels_)[0] if model.labels_ else None
     known = is_present(column).to_numpy() & (True if truth is None else truth >= 0)
     if not known.any():
-        raise DataError(f"No row has a {model.target} that the model knows: there is nothing to judge by.")
+        raise DataError(f"No row has a {model.target} that the model knows: there is nothing to judge by.", "M605")
     rows = filtered(table, known)
     y = as_targets(target_column(rows, model.target), model.task_, model.labels_)[0]
     if model.labels_:

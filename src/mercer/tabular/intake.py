@@ -63,7 +63,7 @@ def take_in(table: pl.DataFrame | SparseTable, target: str, asked: Asked) -> Tak
             "M605",
         )
     if asked.group and asked.time_column:
-        raise DataError("Rows are held out by groups or by time, not by both: give group or time_column.")
+        raise DataError("Rows are held out by groups or by time, not by both: give group or time_column.", "M217")
     rows, notes = np.flatnonzero(present), []
     weights = None
     if asked.weight is not None:
@@ -111,7 +111,8 @@ def _entries(table: SparseTable, rows: Array, asked: Asked) -> tuple[Any, dict[s
     X = table.X[rows]
     if asked.kinds or asked.drop or asked.weight or asked.group or asked.time_column:
         raise DataError(
-            "In a sparse table (svmlight) columns have no names: kinds, drop, weight, group and time are for tables."
+            "In a sparse table (svmlight) columns have no names: kinds, drop, weight, group and time are for tables.",
+            "M606",
         )
     if not X.nnz:
         raise DataError("No column is left to learn from (no row has an entry).", "M605")
@@ -174,13 +175,13 @@ def _of_rows(table: pl.DataFrame | SparseTable, name: str, target: str, rows: Ar
             "M105",
         )
     if name == target:
-        raise DataError(f"The column {name!r} is the target; it cannot be weight, group or time too.")
+        raise DataError(f"The column {name!r} is the target; it cannot be weight, group or time too.", "M606")
     return table.get_column(name)[rows]
 
 
 def _weights(column: pl.Series, name: str) -> Array:
     if not column.dtype.is_numeric():
-        raise DataError(f"The column {name!r} of weights is of {column.dtype}, not of numbers.")
+        raise DataError(f"The column {name!r} of weights is of {column.dtype}, not of numbers.", "M606")
     weights = column.cast(pl.Float64).to_numpy()
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if len(wrong):
@@ -199,7 +200,7 @@ def _order(column: pl.Series, name: str) -> Array:
     values = clean(pl.DataFrame({name: column}), kind).get_column(name).to_numpy()
     wrong = np.flatnonzero(np.isnan(values))
     if len(wrong):
-        raise DataError(f"Row {wrong[0]}, column {name!r} has no time: fill it in, or leave the row out.")
+        raise DataError(f"Row {wrong[0]}, column {name!r} has no time: fill it in, or leave the row out.", "M606")
     return np.asarray(values)
 
 
@@ -249,7 +250,8 @@ def as_table(given: Any) -> pl.DataFrame | SparseTable:
     frame = as_frame(given)
     if frame is None:
         raise DataError(
-            f"A table is a data frame of polars or pandas, or what read_table returns, not a {type(given).__name__}."
+            f"A table is a data frame of polars or pandas, or what read_table returns, not a {type(given).__name__}.",
+            "M103",
         )
     columns = {str(name): frame.get_column(name) for name in frame.columns}
     return pl.DataFrame([_as_series(name, _values(column)) for name, column in columns.items()])
@@ -327,11 +329,12 @@ def with_target(table: pl.DataFrame | SparseTable, target: str, y: Any) -> pl.Da
         return SparseTable(table.X, table.indices, np.asarray(y))
     if target in table.columns:
         raise DataError(
-            f"The table has a column {target!r}, and y is given as well: name y otherwise, TableModel(target=…)."
+            f"The table has a column {target!r}, and y is given as well: name y otherwise, TableModel(target=…).",
+            "M601",
         )
     values = y.to_list() if hasattr(y, "to_list") else list(y)
     if len(values) != table.height:
-        raise DataError(f"X has {table.height} rows, y {len(values)}.")
+        raise DataError(f"X has {table.height} rows, y {len(values)}.", "M111")
     return table.with_columns(pl.Series(target, values, strict=False))
 
 

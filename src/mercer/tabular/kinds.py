@@ -231,9 +231,13 @@ def _check_asked(
                 "M105",
             )
         if name == target:
-            raise DataError(f"{name!r} is the column to predict: it has a task, not a kind, and cannot be left out.")
+            raise DataError(
+                f"{name!r} is the column to predict: it has a task, not a kind, and cannot be left out.", "M604"
+            )
         if name in given and name in dropped:
-            raise DataError(f"The column {name!r} is to be left out and to be {given[name]}: ask for one of the two.")
+            raise DataError(
+                f"The column {name!r} is to be left out and to be {given[name]}: ask for one of the two.", "M604"
+            )
     for name, kind in given.items():
         if kind not in USED:
             raise DataError(

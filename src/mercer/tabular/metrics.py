@@ -10,6 +10,7 @@ import numpy as np
 from sklearn import metrics
 
 from mercer.arrays import Array
+from mercer.troubles import coded
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def metric_of(task: str, name: Any = None) -> Metric:
     if key not in known:
         other = _NUMBERS if task == "classification" else _CLASSES
         why = f"is not for {task}" if key in other else "is not known"
-        raise ValueError(f"metric={name!r} {why}; choose one of {', '.join(known)}.")
+        raise ValueError(coded(f"metric={name!r} {why}; choose one of {', '.join(known)}.", "M205"))
     if not level:
         return known[key]
     try:
@@ -101,5 +102,7 @@ def metric_of(task: str, name: Any = None) -> Metric:
     except ValueError:
         share = -1.0
     if key != "pinball" or not 0 < share < 1:
-        raise ValueError(f"metric={name!r}: only the pinball loss has a level, between 0 and 1, as pinball:0.9.")
+        raise ValueError(
+            coded(f"metric={name!r}: only the pinball loss has a level, between 0 and 1, as pinball:0.9.", "M205")
+        )
     return Metric("pinball", "numbers", False, f"pinball loss at {share:g}", share)

@@ -46,6 +46,7 @@ from mercer.tabular.problem import decided
 from mercer.tabular.search import Choice, Search
 from mercer.tabular.summary import ended, summarised
 from mercer.tabular.training import importances, some, trained
+from mercer.troubles import coded
 
 _TARGET = "target"  # the name of y where it comes beside the table
 _EXPLAINED = 50  # training rows whose values are put in the place of a row's own
@@ -161,7 +162,7 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
         """
         began = time.perf_counter()
         if self.seconds <= 0:
-            raise ValueError(f"seconds={self.seconds:g}: give some seconds.")
+            raise ValueError(coded(f"seconds={self.seconds:g}: give some seconds.", "M205"))
         table = with_target(as_table(X), self.target, y)
         asked = Asked(self.task, self.metric, self.kinds or {}, self.drop, self.group, self.time_column, self.weight)
         taken = take_in(table, self.target, asked)
@@ -368,7 +369,7 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
         """What ``mercer.explain`` asks for: rows, what answers for such rows, and rows to compare them with."""
         rows, _ = self.prepared(X)
         if not isinstance(rows, pl.DataFrame):
-            raise ValueError("Only tables of named columns are explained.")
+            raise ValueError(coded("Only tables of named columns are explained.", "M311"))
         return rows, self._averaged, None, None, None, self.background_
 
     def _averaged(self, rows: Any) -> Array:

@@ -13,6 +13,7 @@ from mercer.files.readers import read_table
 from mercer.files.svmlight import SparseTable
 from mercer.files.text import first_line
 from mercer.tabular.model import TableModel
+from mercer.troubles import coded
 
 
 def load_table_model(path: Path) -> TableModel:
@@ -20,8 +21,11 @@ def load_table_model(path: Path) -> TableModel:
     found = load(path)
     if not isinstance(found, TableModel):
         raise ValueError(
-            f"{path} holds a {type(found).__name__}, not a model of mercer fit; load it in Python:"
-            f" mercer.load({str(path)!r})."
+            coded(
+                f"{path} holds a {type(found).__name__}, not a model of mercer fit; load it in Python:"
+                f" mercer.load({str(path)!r}).",
+                "M504",
+            )
         )
     return found
 

@@ -77,8 +77,11 @@ class HomogeneousMap(Composite, Explicit):
     def _validate(self) -> None:
         if not isinstance(self.kernel, Homogeneous):
             raise TypeError(
-                "HomogeneousMap is for AdditiveChiSquared() and HistogramIntersection(), whose spectrum is known, not"
-                f" for {self.kernel}; for others there is Nystrom(kernel)."
+                coded(
+                    "HomogeneousMap is for AdditiveChiSquared() and HistogramIntersection(), whose spectrum is known,"
+                    f" not for {self.kernel}; for others there is Nystrom(kernel).",
+                    "M215",
+                )
             )
         fine = _is_real(self.period) and 0 < self.period < math.inf if self.period is not None else True
         if not fine:

@@ -135,7 +135,7 @@ class Nystrom(Composite):
         if not isinstance(self.landmarks, str):
             Z = k.domain.check(self.landmarks)
             if not size(Z):
-                raise ValueError("There are no landmarks: give at least one sample.")
+                raise ValueError(coded("There are no landmarks: give at least one sample.", "M116"))
             return Chosen(k, A, None, Z, k._prepared(Z, k.domain))
         n = size(A)
         w = check_weights(n, weights)

@@ -112,9 +112,12 @@ class RandomFeatures(Composite):
     def _validate(self) -> None:
         if not isinstance(self.kernel, Spectral):
             raise TypeError(
-                f"RandomFeatures draws frequencies of one kernel, and {self.kernel} says of none: give it a Gaussian,"
-                " Laplacian, Matern, …, add and multiply outside of it, RandomFeatures(k1) + RandomFeatures(k2), or use"
-                " Nystrom(kernel)."
+                coded(
+                    f"RandomFeatures draws frequencies of one kernel, and {self.kernel} says of none: give it a"
+                    " Gaussian, Laplacian, Matern, …, add and multiply outside of it, RandomFeatures(k1) +"
+                    " RandomFeatures(k2), or use Nystrom(kernel).",
+                    "M215",
+                )
             )
         if self.draws not in DRAWS:
             raise ValueError(
@@ -129,7 +132,8 @@ class RandomFeatures(Composite):
         if self.draws == "quasi" and d > MOST_QUASI:
             raise DataError(
                 f"RandomFeatures(draws='quasi') is for at most {MOST_QUASI} columns, the data has {d}; take"
-                " draws='orthogonal'."
+                " draws='orthogonal'.",
+                "M205",
             )
         k.gram(take(X, slice(0, 1))).dense()  # which refuses γ or ℓ for another number of columns
         rng = generator(self.random_state)

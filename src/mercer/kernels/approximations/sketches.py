@@ -112,7 +112,7 @@ def _columns(of: Composite, factor: Kernel, X: Samples) -> Any:
     """The features of a factor, an array or a sparse matrix."""
     phi = factor._features(of._enter_part(factor, X))
     if isinstance(phi, HashedRows):
-        raise DataError(f"TensorSketch is for features in fixed columns; those of {factor} are an open set.")
+        raise DataError(f"TensorSketch is for features in fixed columns; those of {factor} are an open set.", "M212")
     return phi if sparse.issparse(phi) else arrays.to_numpy(phi)
 
 

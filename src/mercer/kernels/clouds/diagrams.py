@@ -175,7 +175,9 @@ class PersistenceWeightedGaussian(OnDiagrams):
             return self
         X = self.domain.check(X)
         if not len(X.values):
-            raise DataError(f"{self}: all diagrams are empty, and 'median' has nothing to follow. Give numbers.")
+            raise DataError(
+                f"{self}: all diagrams are empty, and 'median' has nothing to follow. Give numbers.", "M116"
+            )
         changes: dict[str, Any] = {}
         if isinstance(self.gamma, str):
             bound = bound_to_points(Gaussian(self.gamma), X, weights)
@@ -195,6 +197,7 @@ def _one_over_median(X: Ragged, exponent: float, weights: Weights) -> float:
     if not 0.0 < found < np.inf:
         raise DataError(
             f"The median life of the pairs is {median:.3g}, and its power {-exponent:g} no number of floats; scale"
-            " the diagrams, or give the weight."
+            " the diagrams, or give the weight.",
+            "M120",
         )
     return found

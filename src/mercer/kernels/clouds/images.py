@@ -22,6 +22,7 @@ from mercer.kernels.compose.terms import _tensor
 from mercer.kernels.families import squared_distances
 from mercer.kernels.parameters import sample
 from mercer.kernels.vectors.histograms import ChiSquared
+from mercer.troubles import coded
 
 _POINTS = 50_000  # that a vocabulary is learnt from
 _TOGETHER = 2**20  # distances that are held
@@ -41,7 +42,9 @@ class Patches(Redirected):
     def _validate(self) -> None:
         check_patches(self.size, self.stride)
         if not isinstance(self.kernel.domain, PointSets | Anything):
-            raise TypeError(f"patches(): {self.kernel} is not a kernel between sets of vectors, as MeanEmbedding().")
+            raise TypeError(
+                coded(f"patches(): {self.kernel} is not a kernel between sets of vectors, as MeanEmbedding().", "M215")
+            )
 
     def _method_arguments(self) -> tuple[Any, ...]:
         return (self.size, self.stride)
@@ -98,11 +101,16 @@ class VisualWords(BetweenSets, Composite):
     def _validate(self) -> None:
         if not callable(getattr(self.vocabulary, "fit", None)):
             raise TypeError(
-                f"VisualWords(vocabulary): a {type(self.vocabulary).__name__} cannot be fitted; give a clusterer, as"
-                " KMeans(100)."
+                coded(
+                    f"VisualWords(vocabulary): a {type(self.vocabulary).__name__} cannot be fitted; give a clusterer,"
+                    " as KMeans(100).",
+                    "M205",
+                )
             )
         if not isinstance(self.kernel.domain, Vectors):
-            raise TypeError(f"VisualWords(kernel): {self.kernel} is not a kernel of histograms, as ChiSquared().")
+            raise TypeError(
+                coded(f"VisualWords(kernel): {self.kernel} is not a kernel of histograms, as ChiSquared().", "M215")
+            )
 
     def _value(self) -> dict[str, Any]:
         # the clusterer by its parameters: a clone of it is fitted, whatever it has learnt
@@ -128,7 +136,7 @@ class VisualWords(BetweenSets, Composite):
         w = np.repeat(check_weights(len(X), weights), X.lengths)
         some = np.flatnonzero(w)
         if not len(some):
-            raise DataError("There are no points: the words of a vocabulary have nothing to follow.")
+            raise DataError("There are no points: the words of a vocabulary have nothing to follow.", "M116")
         if len(some) > _POINTS:
             some = np.sort(np.random.default_rng(0).choice(some, _POINTS, replace=False))
         fitted = clone(self.vocabulary).fit(X.values[some], sample_weight=w[some])

@@ -15,6 +15,7 @@ from mercer.kernels.compose.composite import Composite
 from mercer.kernels.families import Explicit
 from mercer.kernels.parameters import natural
 from mercer.kernels.vectors.radial import Gaussian
+from mercer.troubles import coded
 
 
 @kernel
@@ -75,7 +76,10 @@ class MeanEmbedding(BetweenSets, SumOverPairs, Composite):
     def _validate(self) -> None:
         if not isinstance(self.points.domain, Vectors | Anything):
             raise TypeError(
-                f"{type(self).__name__}(points): points are rows of numbers, which {self.points} does not take."
+                coded(
+                    f"{type(self).__name__}(points): points are rows of numbers, which {self.points} does not take.",
+                    "M215",
+                )
             )
 
     @property

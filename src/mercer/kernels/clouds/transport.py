@@ -33,7 +33,7 @@ def lines(count: int, d: int, seed: int) -> Array:
         angles = math.pi * (np.arange(count) / count - 0.5)
         return np.column_stack([np.cos(angles), np.sin(angles)])
     if d > MOST_QUASI:
-        raise DataError(f"Directions are drawn for at most {MOST_QUASI} columns, the points have {d}.")
+        raise DataError(f"Directions are drawn for at most {MOST_QUASI} columns, the points have {d}.", "M205")
     normal, _ = draw("quasi", count, d, np.random.default_rng(seed))
     return np.asarray(normal / np.linalg.norm(normal, axis=1, keepdims=True))
 
@@ -131,7 +131,7 @@ def _one_over_median(k: Transported, X: Samples, weights: Weights) -> float:
     i, j = np.triu_indices(len(some), 1)
     far = D[i, j] > 0
     if not far.any():
-        raise DataError(f"{k}: no two sets differ, and gamma='median' has nothing to follow. Give a number.")
+        raise DataError(f"{k}: no two sets differ, and gamma='median' has nothing to follow. Give a number.", "M214")
     return 1.0 / weighted_median(D[i, j][far], (w[some][i] * w[some][j])[far])
 
 

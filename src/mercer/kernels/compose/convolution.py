@@ -87,12 +87,18 @@ class Convolution(Composite):
     def _validate(self) -> None:
         if not self.parts or not all(isinstance(k, Kernel) for k in self.parts):
             raise TypeError(
-                "Convolution(decompose, parts): parts is a kernel, or a tuple of kernels, one for each part."
+                coded(
+                    "Convolution(decompose, parts): parts is a kernel, or a tuple of kernels, one for each part.",
+                    "M205",
+                )
             )
         if self.decompose is not None and not callable(self.decompose):
             raise TypeError(
-                "Convolution(decompose, parts): decompose is a function of one object, or None where objects are"
-                " collections."
+                coded(
+                    "Convolution(decompose, parts): decompose is a function of one object, or None where objects are"
+                    " collections.",
+                    "M205",
+                )
             )
 
     @property
@@ -114,7 +120,7 @@ class Convolution(Composite):
             try:
                 found = list(x if self.decompose is None else self.decompose(x))
             except TypeError as error:
-                raise DataError(f"Item {i} of the objects could not be taken apart: {error}.") from None
+                raise DataError(f"Item {i} of the objects could not be taken apart: {error}.", "M216") from None
             counts.append(len(found))
             for parts in found:
                 if len(self.parts) == 1:
@@ -123,7 +129,8 @@ class Convolution(Composite):
                 if len(parts) != len(self.parts):
                     raise DataError(
                         f"Item {i} of the objects has a decomposition into {len(parts)} parts; there are"
-                        f" {len(self.parts)} kernels."
+                        f" {len(self.parts)} kernels.",
+                        "M216",
                     )
                 for place, part in zip(places, parts, strict=True):
                     place.append(part)

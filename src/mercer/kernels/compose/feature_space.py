@@ -92,8 +92,11 @@ def warn_of_zeros(k: Kernel, norms: Any, values: str) -> None:
     if (norms == 0).any():
         count, i = int(np.sum(norms == 0)), int(np.argmax(norms == 0))
         warnings.warn(
-            f"{count} of {len(norms)} objects, the first in row {i}, have k(x, x) = 0 under {k}; their {values} values"
-            " are 0.",
+            coded(
+                f"{count} of {len(norms)} objects, the first in row {i}, have k(x, x) = 0 under {k}; their {values}"
+                " values are 0.",
+                "M207",
+            ),
             ZeroNormWarning,
             stacklevel=3,
         )
@@ -326,7 +329,7 @@ class Repaired(Wrapper):
 
     def _validate(self) -> None:
         if self.how not in _HOW:
-            raise ValueError(f"repaired({self.how!r}): choose one of {', '.join(map(repr, _HOW))}.")
+            raise ValueError(coded(f"repaired({self.how!r}): choose one of {', '.join(map(repr, _HOW))}.", "M205"))
 
     def _method_arguments(self) -> tuple[Any, ...]:
         return (self.how,)

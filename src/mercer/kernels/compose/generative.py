@@ -13,6 +13,7 @@ from mercer.data import Anything, DataError, Domain, check_weights, listed, size
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.families import Explicit
 from mercer.kernels.parameters import sample
+from mercer.troubles import coded
 
 
 @kernel
@@ -60,7 +61,11 @@ class Fisher(Kernel):
     def _validate(self) -> None:
         if not callable(getattr(self.model, "score_vectors", None)):
             raise TypeError(
-                f"Fisher(model): a {type(self.model).__name__} has no score_vectors(X); give a fitted model that has."
+                coded(
+                    f"Fisher(model): a {type(self.model).__name__} has no score_vectors(X); give a fitted model that"
+                    " has.",
+                    "M205",
+                )
             )
 
     def __sklearn_clone__(self) -> Self:
@@ -85,12 +90,14 @@ def scores(model: Any, X: Samples) -> Any:
     U = np.asarray(model.score_vectors(items), np.float64)
     if U.ndim != 2 or len(U) != size(items):
         raise DataError(
-            f"score_vectors must give one row for each of the {size(items)} samples, got an array of shape {U.shape}."
+            f"score_vectors must give one row for each of the {size(items)} samples, got an array of shape {U.shape}.",
+            "M216",
         )
     if not np.isfinite(U).all():
         raise DataError(
             f"The score of row {int(np.argmax(~np.isfinite(U).all(1)))} is not finite: the model gives that sample"
-            " probability 0."
+            " probability 0.",
+            "M210",
         )
     return U
 

@@ -99,7 +99,9 @@ class Mapped(Redirected):
 
     def _validate(self) -> None:
         if not callable(self.function):
-            raise TypeError(f"map(f): f must be a function of a collection of samples, got {self.function!r}.")
+            raise TypeError(
+                coded(f"map(f): f must be a function of a collection of samples, got {self.function!r}.", "M205")
+            )
 
     def _method_arguments(self) -> tuple[Any, ...]:
         return (self.function,)
@@ -109,7 +111,8 @@ class Mapped(Redirected):
         if size(out) != size(X):
             raise DataError(
                 f"map(f): f was given {size(X)} samples and returned {size(out)}; it takes the whole collection and"
-                " returns one sample each."
+                " returns one sample each.",
+                "M216",
             )
         return out
 
@@ -158,7 +161,9 @@ class Imputed(Wrapper):
 
     def _validate(self) -> None:
         if self.strategy not in _STRATEGIES:
-            raise ValueError(f"imputed({self.strategy!r}): choose one of {', '.join(map(repr, _STRATEGIES))}.")
+            raise ValueError(
+                coded(f"imputed({self.strategy!r}): choose one of {', '.join(map(repr, _STRATEGIES))}.", "M205")
+            )
 
     def _method_arguments(self) -> tuple[Any, ...]:
         return (self.strategy, self.indicator)
@@ -318,7 +323,9 @@ class Outer(Composite):
 
     def _validate(self) -> None:
         if not callable(self.g):
-            raise TypeError(f"Outer(g): g must be a function of a collection of samples, got {self.g!r}.")
+            raise TypeError(
+                coded(f"Outer(g): g must be a function of a collection of samples, got {self.g!r}.", "M205")
+            )
 
     def _prepare(self, X: Samples) -> Any:
         values = self.g(X)
@@ -326,7 +333,8 @@ class Outer(Composite):
         if tuple(values.shape) not in ((size(X),), (size(X), 1)):
             raise DataError(
                 f"Outer(g): g was given {size(X)} samples and returned shape {tuple(values.shape)}; it must return one"
-                " number for each."
+                " number for each.",
+                "M216",
             )
         values = values.reshape(-1)
         return values if arrays.numpy_dtype(values).kind == "f" else arrays.astype(values, np.float64)

@@ -18,6 +18,7 @@ from mercer.kernels.compose.names import beside, multiplied
 from mercer.kernels.compose.terms import _beside, _tensor
 from mercer.kernels.notation import PRODUCT, join, number
 from mercer.kernels.parameters import natural, nonnegative
+from mercer.troubles import coded
 
 _NEGATIVE = "must be at least 0: with a negative one, k(x, x) could be negative, and k would not be a kernel"
 
@@ -215,10 +216,14 @@ class PolynomialOf(FunctionOf):
     def _validate(self) -> None:
         c = np.asarray(self.coefficients, np.float64)
         if c.ndim != 1 or not c.size or not np.isfinite(c).all():
-            raise ValueError("polynomial(k, coefficients) needs a list of numbers, from the constant term upwards.")
+            raise ValueError(
+                coded("polynomial(k, coefficients) needs a list of numbers, from the constant term upwards.", "M205")
+            )
         if (c < 0).any():
             i = int(np.argmax(c < 0))
-            raise ValueError(f"polynomial(k, coefficients): coefficient {i} is {c[i]:g}; coefficients {_NEGATIVE}.")
+            raise ValueError(
+                coded(f"polynomial(k, coefficients): coefficient {i} is {c[i]:g}; coefficients {_NEGATIVE}.", "M205")
+            )
 
     def _apply(self, value: Any) -> Any:
         out = 0.0 * value + float(self.coefficients[-1])

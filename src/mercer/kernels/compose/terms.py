@@ -32,7 +32,7 @@ class Terms(Composite):
 
     def _validate(self) -> None:
         if not self.terms:
-            raise ValueError(f"{type(self).__name__} needs at least one kernel.")
+            raise ValueError(coded(f"{type(self).__name__} needs at least one kernel.", "M205"))
 
     def _to_store(self, X: Samples) -> Any:
         if len({type(term.domain) for term in self.terms}) > 1 and (given := as_given(X)) is not None:

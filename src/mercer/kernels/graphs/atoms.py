@@ -11,6 +11,7 @@ from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.inputs import Redirected
 from mercer.kernels.graphs.labelled import between_graphs
 from mercer.kernels.occurrences import Occurrences
+from mercer.troubles import coded
 
 
 @kernel
@@ -31,8 +32,11 @@ class Atoms(Redirected):
         Invariants.of(self.invariants)
         if not between_graphs(self.kernel):
             raise TypeError(
-                f"atoms(): {self.kernel} is not a kernel between graphs, as PathBag(7); fingerprints have"
-                " chirality=True themselves."
+                coded(
+                    f"atoms(): {self.kernel} is not a kernel between graphs, as PathBag(7); fingerprints have"
+                    " chirality=True themselves.",
+                    "M215",
+                )
             )
 
     def _method_arguments(self) -> tuple[Any, ...]:

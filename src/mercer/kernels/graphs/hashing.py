@@ -122,6 +122,7 @@ class HashedAttributes(InWidths, OverLabellings):
         places = (rows * direction).sum(axis=1) + shift
         if np.abs(places).max(initial=0.0) >= _MOST_BINS:
             raise DataError(
-                f"{self}: the numbers of the vertices fall into more bins than can be counted; take a larger width."
+                f"{self}: the numbers of the vertices fall into more bins than can be counted; take a larger width.",
+                "M120",
             )
         return np.floor(places).astype(np.int64)

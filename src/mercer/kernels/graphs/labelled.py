@@ -25,6 +25,7 @@ from mercer.kernels.occurrences import Occurrences, together
 from mercer.kernels.parameters import natural
 from mercer.kernels.sequences.cells import gathered
 from mercer.runtime import threads
+from mercer.troubles import coded
 
 _TASKS = 16  # of a large set, for the threads
 _LEAST = 4096  # vertices of a task
@@ -399,7 +400,7 @@ class OverLabellings(Composite):
     def _words(self, x: PackedGraphs, g: Written) -> dict[int, Any]:
         """What the base's features are called in each of the labellings."""
         if not isinstance(self.base, OnVertices | OverLabellings):
-            raise TypeError(f"The features of {self} have no names.")
+            raise TypeError(coded(f"The features of {self} have no names.", "M212"))
         found: dict[int, Any] = {}
         for t, (labelled, written) in enumerate(zip(self._labellings(x), self._written(x, g), strict=False)):
             words = self.base._words(labelled, written)
@@ -410,7 +411,11 @@ class OverLabellings(Composite):
     def _validate(self) -> None:
         if not between_graphs(self.base) or self.base._data_driven:
             raise TypeError(
-                f"{type(self).__name__}(base={self.base}): the base must be a kernel between graphs, as ShortestPath()."
+                coded(
+                    f"{type(self).__name__}(base={self.base}): the base must be a kernel between graphs, as"
+                    " ShortestPath().",
+                    "M215",
+                )
             )
 
     def _prepare(self, X: PackedGraphs) -> Any:

@@ -104,6 +104,7 @@ class PathLength(OnVertices):
         if lengths.max() * np.diff(X.offsets).max() >= _LONGEST:
             raise DataError(
                 f"{self}: paths of edges as long as {lengths.max() / _UNIT * float(self.width):.3g} fall into more bins"
-                " than can be counted; take a larger width."
+                " than can be counted; take a larger width.",
+                "M120",
             )
         return np.rint(lengths).astype(np.int64)

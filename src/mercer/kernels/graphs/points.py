@@ -90,7 +90,8 @@ class InWidths(Kernel):
         if width.ndim and len(width) != rows.shape[1]:
             raise DataError(
                 f"The vertices of the graphs have {rows.shape[1]} attributes and {type(self).__name__} has {len(width)}"
-                " widths; there must be one for each."
+                " widths; there must be one for each.",
+                "M104",
             )
         scaled: Array = rows / width
         return scaled

@@ -113,12 +113,14 @@ class Propagation(OnVertices):
         if largest * degree >= _UNIT / 4:
             raise DataError(
                 f"Propagation: attributes of size {largest:.3g} are too large for degree {degree}; divide them, and"
-                " width, alike."
+                " width, alike.",
+                "M120",
             )
         if largest / float(self.width) >= _MOST_BINS:
             raise DataError(
                 f"Propagation(width={self.width}): numbers of size {largest:.3g} fall into more bins than can be"
-                " counted; take a larger width."
+                " counted; take a larger width.",
+                "M120",
             )
         found = []
         for field, b in zip(fields, shift, strict=False):

@@ -256,6 +256,7 @@ class Subgraph(_Counted):
         if self.max_size > 4 and X.directed.any():
             raise DataError(
                 f"Subgraph(max_size={self.max_size}): 5 vertices of a directed graph have up to 2^20 subgraphs; take"
-                " max_size ≤ 4."
+                " max_size ≤ 4.",
+                "M205",
             )
         return super()._map(X)

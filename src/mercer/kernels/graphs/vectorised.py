@@ -235,7 +235,8 @@ class Coulomb(Vectorised):
             if n > size:
                 raise DataError(
                     f"Item {i} of the structures has {n} atoms, more than the {size} that the kernel has room for; give"
-                    f" the most that there will be: Coulomb(size={n})."
+                    f" the most that there will be: Coulomb(size={n}).",
+                    "M106",
                 )
             try:
                 matrix = coulomb_matrix(elements, positions)

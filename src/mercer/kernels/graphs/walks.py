@@ -286,5 +286,6 @@ class GeometricWalk(OnGraphs):
             a, b = int(A.degrees[i]), int(B.degrees[j])
             raise DataError(
                 f"GeometricWalk(decay={self.decay:g}): the sum over walks diverges for a pair of graphs whose largest"
-                f" degrees are {a} and {b}; a decay below {1 / max(1, a * b):.3g} = 1/({a}·{b}) is safe for them."
+                f" degrees are {a} and {b}; a decay below {1 / max(1, a * b):.3g} = 1/({a}·{b}) is safe for them.",
+                "M205",
             )

@@ -130,11 +130,16 @@ class LocalAlignment(Aligned):
         if self.scores is not None:
             letters, S = self._table
             if len({one_code(a) for a in letters}) != len(letters):
-                raise ValueError(f"LocalAlignment(scores): the letters {letters!r} must each be there once.")
+                raise ValueError(
+                    coded(f"LocalAlignment(scores): the letters {letters!r} must each be there once.", "M205")
+                )
             if S.shape != (len(letters), len(letters)) or not np.isfinite(S).all() or not np.allclose(S, S.T):
                 raise ValueError(
-                    f"LocalAlignment(scores): the matrix must be symmetric, {len(letters)} × {len(letters)}, as there"
-                    " are letters."
+                    coded(
+                        f"LocalAlignment(scores): the matrix must be symmetric, {len(letters)} × {len(letters)}, as"
+                        " there are letters.",
+                        "M205",
+                    )
                 )
         steepest = np.abs(self._table[1]).max() if self.scores is not None else max(abs(self.match), abs(self.mismatch))
         if self.beta * steepest > _STEEPEST:

@@ -19,6 +19,7 @@ from mercer.kernels.occurrences import Occurrences, together
 from mercer.kernels.parameters import natural
 from mercer.kernels.sequences.strands import sequences_of
 from mercer.kernels.sequences.windows import OfWindows
+from mercer.troubles import coded
 
 _LETTERS = 2**22  # of words that are read at a time
 
@@ -62,8 +63,12 @@ class Expanded(Wrapper, Explicit):
     def _validate(self) -> None:
         if not isinstance(self.kernel, OfWindows):
             raise TypeError(
-                f"expanded() reads words with ambiguous letters, and {self.kernel} has no features that add up over"
-                " words: put it directly behind Spectrum, Gappy or Mismatch, as Spectrum(6).expanded().normalized()."
+                coded(
+                    f"expanded() reads words with ambiguous letters, and {self.kernel} has no features that add up"
+                    " over words: put it directly behind Spectrum, Gappy or Mismatch, as"
+                    " Spectrum(6).expanded().normalized().",
+                    "M215",
+                )
             )
 
     def bind(self, X: Samples, weights: Weights = None) -> Kernel:

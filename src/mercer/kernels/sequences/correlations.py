@@ -101,7 +101,8 @@ class CrossCorrelation(Kernel):
             i = int(np.argmax(X.lengths > length))
             raise DataError(
                 f"Item {i} of the series has {X.lengths[i]} frames, more than the length={length} of the kernel; cut"
-                " it, give a larger length, or bring all to one number of frames: kernel.resampled(count)."
+                " it, give a larger length, or bring all to one number of frames: kernel.resampled(count).",
+                "M106",
             )
         frames = np.zeros((len(X), X.values.shape[1], length))
         for i, x in enumerate(X):

@@ -9,13 +9,14 @@ from mercer.data import Domain, Series, Vectors
 from mercer.data.series import interpolated, resampled
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.inputs import Redirected
+from mercer.troubles import coded
 
 _RULES = ("fill", "drop")
 
 
 def _check_times(method: str, times: Any) -> None:
     if times is not None and not (isinstance(times, int) and times >= 0):
-        raise ValueError(f"{method}(times={times!r}): give the number of a channel from 0, or None.")
+        raise ValueError(coded(f"{method}(times={times!r}): give the number of a channel from 0, or None.", "M205"))
 
 
 @kernel
@@ -31,7 +32,9 @@ class Interpolated(Redirected):
 
     def _validate(self) -> None:
         if self.unseen not in _RULES:
-            raise ValueError(f"interpolated({self.unseen!r}): choose one of {', '.join(map(repr, _RULES))}.")
+            raise ValueError(
+                coded(f"interpolated({self.unseen!r}): choose one of {', '.join(map(repr, _RULES))}.", "M205")
+            )
         _check_times("interpolated", self.times)
 
     def _method_arguments(self) -> tuple[Any, ...]:
@@ -54,7 +57,7 @@ class Resampled(Redirected):
 
     def _validate(self) -> None:
         if not isinstance(self.count, int) or self.count < 2:
-            raise ValueError(f"resampled({self.count!r}): give a whole number of at least 2.")
+            raise ValueError(coded(f"resampled({self.count!r}): give a whole number of at least 2.", "M205"))
         _check_times("resampled", self.times)
 
     def _method_arguments(self) -> tuple[Any, ...]:

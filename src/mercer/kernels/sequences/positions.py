@@ -83,7 +83,7 @@ class WeightedDegree(LaneKernel):
 
         sides = as_bytes(A, B)
         if sides is None:
-            raise DataError("WeightedDegree tells at most 254 letters apart; there are more.")
+            raise DataError("WeightedDegree tells at most 254 letters apart; there are more.", "M108")
 
         def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:
             out = np.empty((len(rows), lanes.BYTES))

@@ -39,8 +39,11 @@ class OfPaths(Kernel):
     def _validate(self) -> None:
         if not isinstance(self.frames, Linear | Gaussian) or np.ndim(getattr(self.frames, "gamma", 0.0)):
             raise ValueError(
-                f"{type(self).__name__}(frames={self.frames}): frames are compared by Linear() or by Gaussian(γ), with"
-                " one γ for all channels."
+                coded(
+                    f"{type(self).__name__}(frames={self.frames}): frames are compared by Linear() or by Gaussian(γ),"
+                    " with one γ for all channels.",
+                    "M215",
+                )
             )
 
     @property

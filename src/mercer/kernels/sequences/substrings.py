@@ -54,7 +54,7 @@ class Substring(SweptScaled):
 
     def _validate(self) -> None:
         if not np.isfinite(self.decay):
-            raise ValueError("Substring(decay=inf): decay must be finite.")
+            raise ValueError(coded("Substring(decay=inf): decay must be finite.", "M205"))
         if self.longest is not None and not (isinstance(self.longest, int | np.integer) and self.longest >= 1):
             raise ValueError(
                 coded(f"Substring(longest={self.longest!r}): give a whole number of at least 1, or None.", "M205")

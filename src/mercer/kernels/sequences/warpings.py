@@ -239,7 +239,7 @@ def _median_distance(X: Ragged, weights: Weights) -> float:
     """The median distance of two frames, of some pairs drawn with a fixed seed, times the root of the median length."""
     w = check_weights(len(X), weights)
     if not len(X.values):
-        raise DataError("All series are empty: sigma='median' has nothing to follow. Give a number.")
+        raise DataError("All series are empty: sigma='median' has nothing to follow. Give a number.", "M116")
     chance = np.repeat(w, X.lengths)
     pairs = np.random.default_rng(0).choice(len(X.values), (2, _SAMPLED), p=chance / chance.sum())
     a, b = X.values[pairs[0]], X.values[pairs[1]]

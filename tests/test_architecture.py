@@ -14,6 +14,7 @@ SOURCE = TESTS.parent / "src" / "mercer"
 # below.
 LAYERS = [
     {"app"},
+    {"play"},
     {"tabular"},
     {"reports"},
     {"plots"},
@@ -44,6 +45,8 @@ HOMES = {
     "distributed": {"distributed.answers", "distributed.collections", "distributed.partitions", "distributed.workers"},
     "rdkit": {"data.molecules", "data.fingerprints", "data.invariants", "data.descriptors", "data.scaffolds"},
     "matplotlib": {"plots.drawing"},
+    "starlette": {"play.server"},
+    "uvicorn": {"play.program"},
     "onnx": {"files.onnx"},
     "numba": {
         "runtime.compiling",

@@ -456,6 +456,37 @@ def demo(seconds: Annotated[float, typer.Option("--time", min=1.0, help="Seconds
     run(seconds)
 
 
+@app.command()
+def play(
+    data: Annotated[
+        Path | None, typer.Argument(help="A table to look at, CSV, Parquet, …: two of its columns, or two components.")
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option("--columns", help="Two columns of numbers, as A,B; all, brought to two, if not given.")
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="A column of at most four values: labels.")
+    ] = None,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any that is free.")] = 0,
+    host: Annotated[
+        str, typer.Option("--host", help="Where to listen; other than this machine, others can compute here.")
+    ] = "127.0.0.1",
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
+) -> None:
+    """Open a page on this machine where kernels can be touched: points, sliders, and pictures computed meanwhile."""
+    with _said_plainly():
+        from mercer.play.program import check_installed, run
+
+        try:
+            check_installed()
+            run(data, tuple((columns or "").split(",") if columns else ()), target, port, host, browser, typer.echo)
+        except ImportError as error:
+            typer.echo(f"mercer: {error}", err=True)
+            raise typer.Exit(_USAGE) from None
+        except KeyboardInterrupt:
+            raise typer.Exit(130) from None
+
+
 @app.command("compile")
 def compile_(
     kernels: Annotated[

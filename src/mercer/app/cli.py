@@ -13,6 +13,8 @@ from typing import Annotated
 
 import typer
 
+from mercer.troubles import coded
+
 app = typer.Typer(
     help="Kernel methods from the command line.",
     no_args_is_help=True,
@@ -156,7 +158,9 @@ def fit(
 def _page_of(model: Path) -> Path:
     """The report beside a model."""
     if model.suffix == ".html":
-        raise ValueError(f"{model} is the name of a page: give the model another one, as {model.stem}.mercer.")
+        raise ValueError(
+            coded(f"{model} is the name of a page: give the model another one, as {model.stem}.mercer.", "M501")
+        )
     return model.with_suffix(".html")
 
 
@@ -166,7 +170,7 @@ def _pairs(given: list[str]) -> dict[str, str]:
     for text in given:
         column, equals, kind = text.rpartition("=")
         if not equals or not column:
-            raise ValueError(f"--kind {text!r}: write COLUMN=KIND, as zip=nominal.")
+            raise ValueError(coded(f"--kind {text!r}: write COLUMN=KIND, as zip=nominal.", "M205"))
         out[column] = kind
     return out
 
@@ -247,7 +251,9 @@ def _predict_by_libsvm(
 
     with _used_rightly():
         if interval is not None or novelty:
-            raise ValueError("--interval and --novelty are for models of mercer fit; a model of libsvm has neither.")
+            raise ValueError(
+                coded("--interval and --novelty are for models of mercer fit; a model of libsvm has neither.", "M311")
+            )
     table, said = libsvm_answers(model, data, probabilities, max_bytes)
     text = write_table(table, out)
     if text is not None:
@@ -304,11 +310,13 @@ def train(
         with _used_rightly():
             names, weights = separated(files)
             if not 1 <= len(names) <= 2:
-                raise ValueError(f"Give DATA and, if wanted, MODEL: there are {len(names)} names of files.")
+                raise ValueError(
+                    coded(f"Give DATA and, if wanted, MODEL: there are {len(names)} names of files.", "M205")
+                )
             if weights and svm_type != 0:
-                raise ValueError("-wi, the weight of a class, is for -s 0.")
+                raise ValueError(coded("-wi, the weight of a class, is for -s 0.", "M217"))
             if probability and svm_type > 1:
-                raise ValueError("-b 1, probabilities of classes, is for -s 0 and 1.")
+                raise ValueError(coded("-b 1, probabilities of classes, is for -s 0 and 1.", "M217"))
             flags = Flags(
                 svm_type, kernel_type, degree, gamma, coef0, cost, nu, epsilon, tol, bool(probability), weights
             )
@@ -437,7 +445,9 @@ def report(
         with _used_rightly():
             path = out or _page_of(model)
             if path.resolve() == model.resolve():
-                raise ValueError(f"{path} is the model itself: give the page another name, --out PAGE.html.")
+                raise ValueError(
+                    coded(f"{path} is the model itself: give the page another name, --out PAGE.html.", "M501")
+                )
         check_place(path)
         trained = load_table_model(model)
         frame, note = (None, "") if data is None else read_for(trained, data, max_bytes)

@@ -12,8 +12,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils import assert_all_finite
-from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 from mercer import arrays
 from mercer.annotations import Index, RandomState, Samples, Targets, Weights
@@ -23,6 +21,13 @@ from mercer.data import Blocks, Vectors, as_frame, chunks, distinct, in_order_of
 from mercer.data.notices import one_call, quietly, warn
 from mercer.estimators.checks import check_room, checked_table, samples_to_draw, warn_if_indefinite
 from mercer.estimators.parameters import WithKernels
+from mercer.estimators.scikit_checks import (
+    assert_all_finite,
+    check_consistent_length,
+    check_feature_names,
+    check_n_features,
+    column_or_1d,
+)
 from mercer.estimators.spread import Door, SpreadSamples
 from mercer.estimators.weights import checked
 from mercer.gram import DenseGram, Gram, Landmarks, NystromGram, StackedGram, Use, held, is_gram
@@ -32,7 +37,7 @@ from mercer.kernels.approximations.nystrom import Nystrom
 from mercer.kernels.base import Kernel
 from mercer.kernels.given import PRECOMPUTED, as_kernel
 from mercer.runtime.randomness import generator
-from mercer.troubles import coded
+from mercer.troubles import coded, coding_scikit_learn
 
 _NARROW = 128  # columns
 _AT_ONCE = 1024  # rows of a matrix that are looked at together
@@ -133,18 +138,17 @@ class KernelEstimator(WithKernels):
         if not hasattr(X, "__len__") and not hasattr(X, "shape"):
             self._given_kernel.domain.check(X)  # says what is wrong with it
         if hasattr(X, "columns") or hasattr(X, "shape"):
-            _check_feature_names(self, X, reset=reset)
+            check_feature_names(self, X, reset=reset)
             if len(getattr(X, "shape", ())) == 2:
-                _check_n_features(self, X, reset=reset)
+                check_n_features(self, X, reset=reset)
         if isinstance(y, str) and y == "no_validation":
             return X
-        from sklearn.utils.validation import check_consistent_length, column_or_1d
-
         y = arrays.to_numpy(y)
         y = y if options.get("multi_output") else column_or_1d(y, warn=True)
         if size(X) != len(y):
             check_consistent_length(np.empty(size(X)), y)
-        y = y.astype(np.float64) if options.get("y_numeric") else y
+        with coding_scikit_learn():
+            y = y.astype(np.float64) if options.get("y_numeric") else y
         if y.dtype.kind == "f":
             assert_all_finite(y, input_name="y")
         return X, y

@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_n_features, check_is_fitted
 
 from mercer.annotations import RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
@@ -21,6 +20,7 @@ from mercer.estimators.checks import check_whole
 from mercer.estimators.kernel_pca import Components
 from mercer.estimators.machine import KernelMachine
 from mercer.estimators.parameters import KernelLike, WithKernels, estimator
+from mercer.estimators.scikit_checks import check_is_fitted, check_n_features
 from mercer.estimators.weights import NEGLIGIBLE, checked, relative
 from mercer.gram import Gram
 from mercer.hypotheses.permutations import aggregated, check_permutations
@@ -303,7 +303,7 @@ class CanonicalCorrelation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Wi
         """
         check_is_fitted(self)
         if len(getattr(X, "shape", ())) == 2:
-            _check_n_features(self, X, reset=False)
+            check_n_features(self, X, reset=False)
         scores = self._x._values(X)
         if Y is None:
             return scores

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
-from sklearn.utils.validation import validate_data
 
 from mercer import arrays
 from mercer.annotations import Estimator, Samples, Targets
 from mercer.compute import Compute, human
 from mercer.data import Blocks, Vectors, size
 from mercer.data.notices import warn
+from mercer.estimators.scikit_checks import validate_data
 from mercer.estimators.spread import SpreadSamples
 from mercer.gram import Gram
 from mercer.kernels.base import Kernel

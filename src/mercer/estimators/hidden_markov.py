@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.annotations import RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
@@ -17,6 +16,7 @@ from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.checks import check_whole
 from mercer.estimators.generative import GenerativeModel
 from mercer.estimators.parameters import estimator
+from mercer.estimators.scikit_checks import check_is_fitted
 from mercer.runtime.randomness import generator
 from mercer.solvers.baum_welch import Chain, Counts, climbed, expected, likelihoods, most_probable, side_by_side
 from mercer.troubles import coded

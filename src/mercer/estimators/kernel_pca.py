@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from mercer import arrays
 from mercer.annotations import RandomState, Samples, Targets, Weights
@@ -20,6 +19,7 @@ from mercer.estimators.components import component_count, share_of_variance
 from mercer.estimators.machine import Unsupervised
 from mercer.estimators.parameters import KernelLike, Progress, estimator
 from mercer.estimators.pre_images import PRE_IMAGES, pre_images
+from mercer.estimators.scikit_checks import check_is_fitted
 from mercer.estimators.spread import SpreadPasses, SpreadSamples
 from mercer.estimators.weights import NEGLIGIBLE, relative
 from mercer.gram import Gram, Landmarks, Outline, Use, Work, held, outlined

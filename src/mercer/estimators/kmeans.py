@@ -11,7 +11,6 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from mercer import arrays
 from mercer.annotations import Estimator, RandomState, Samples, Targets, Weights
@@ -24,6 +23,7 @@ from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.lazy import LazyAnswers
 from mercer.estimators.machine import Unsupervised
 from mercer.estimators.parameters import KernelLike, Progress, estimator
+from mercer.estimators.scikit_checks import check_is_fitted
 from mercer.estimators.spread import SpreadPasses, SpreadSamples
 from mercer.estimators.verbose import speak
 from mercer.estimators.weights import checked, relative

@@ -11,12 +11,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.annotations import Samples
 from mercer.compute import Compute
 from mercer.data import take
 from mercer.distributed import Workers, computed, first_sample, is_collection, lazily
+from mercer.estimators.scikit_checks import check_is_fitted
+from mercer.troubles import coding_scikit_learn
 
 ANSWERS = ("predict", "decision_function", "predict_proba", "predict_log_proba", "transform", "score_samples")
 
@@ -55,6 +56,7 @@ def scored(method: Callable[..., Any]) -> Callable[..., Any]:
     """A score, for which the answers about a collection are brought here, and the targets."""
 
     @functools.wraps(method)
+    @coding_scikit_learn()
     def score(self: Any, X: Samples, *args: Any, **options: Any) -> Any:
         if not is_collection(X):
             return method(self, X, *args, **options)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from mercer import arrays
 from mercer.annotations import RandomState, Samples, Targets
@@ -16,6 +15,7 @@ from mercer.data import size
 from mercer.estimators.cca import CanonicalCorrelation, View
 from mercer.estimators.checks import checked_table
 from mercer.estimators.parameters import estimator
+from mercer.estimators.scikit_checks import check_is_fitted
 from mercer.kernels.vectors.products import Linear
 from mercer.native.linalg import signs
 from mercer.troubles import coded

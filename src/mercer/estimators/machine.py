@@ -13,8 +13,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
 from mercer import arrays
 from mercer.annotations import Estimator, Samples, Targets, Weights
@@ -26,6 +24,12 @@ from mercer.distributed import is_collection
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.callbacks import Reporting, watched, with_callbacks
 from mercer.estimators.multiclass import class_weights, classes_and_codes
+from mercer.estimators.scikit_checks import (
+    assert_all_finite,
+    check_classification_targets,
+    check_is_fitted,
+    column_or_1d,
+)
 from mercer.estimators.spread import Coded, SpreadPasses, SpreadSamples
 from mercer.estimators.weights import checked, relative
 from mercer.functions import RKHSFunction
@@ -35,7 +39,7 @@ from mercer.kernels.base import Kernel
 from mercer.problems import Solution
 from mercer.solvers.dual import EPS32, ActiveSet, Tried
 from mercer.solvers.landmarks import adjoint
-from mercer.troubles import coded
+from mercer.troubles import coded, coding_scikit_learn
 
 _AT_ONCE = 8192  # items that are not vectors, predicted together
 _FEATURES = 10_000  # of a kernel, as many as landmarks could be
@@ -89,7 +93,8 @@ class KernelMachine(Reporting, KernelEstimator):
             X, y = self._accept_blocks(X, y)
         else:
             X, y = self._accept(X, y, reset=True, **self._targets)
-        return X, np.asarray(y, np.float64) if self._targets.get("y_numeric") else y
+        with coding_scikit_learn():
+            return X, np.asarray(y, np.float64) if self._targets.get("y_numeric") else y
 
     def _fitted_spread(self, X: Samples, y: Targets, sample_weight: Weights) -> Self:
         """The same of a Dask collection, whose samples stay where they are."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.annotations import Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.data import Ragged, Sequences, check_weights
 from mercer.estimators.generative import GenerativeModel
 from mercer.estimators.parameters import estimator
+from mercer.estimators.scikit_checks import check_is_fitted
 from mercer.troubles import coded
 
 

@@ -10,7 +10,6 @@ from scipy.special import logsumexp
 from sklearn.base import DensityMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.annotations import RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
@@ -21,6 +20,7 @@ from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.generative import GenerativeModel
 from mercer.estimators.parameters import estimator
+from mercer.estimators.scikit_checks import check_is_fitted
 from mercer.estimators.spread_mixture import MixtureData, spread_data
 from mercer.estimators.verbose import speak
 from mercer.estimators.weights import checked, relative

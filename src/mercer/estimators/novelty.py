@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import OutlierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.annotations import Estimator, Samples, Targets, Weights
 from mercer.arrays import Array
@@ -15,6 +14,7 @@ from mercer.data.notices import warn
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.machine import SupportVectorMachine, Unsupervised, check_nu, filled
 from mercer.estimators.parameters import KernelLike, SolverParameters, estimator
+from mercer.estimators.scikit_checks import check_is_fitted
 from mercer.estimators.weights import LARGEST_SUM
 from mercer.gram import Gram, Outline, Use, Work, held, outlined
 from mercer.kernels.vectors.radial import Gaussian

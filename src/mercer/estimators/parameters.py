@@ -29,6 +29,7 @@ from mercer.compute import Compute
 from mercer.estimators.lazy import LazyAnswers
 from mercer.kernels.base import Kernel
 from mercer.kernels.given import PRECOMPUTED, as_kernel
+from mercer.troubles import coding_scikit_learn
 
 KernelLike = Kernel | Callable[[Any, Any], Any] | str | None
 Progress = Callable[[dict[str, Any]], Any]
@@ -241,7 +242,8 @@ class WithKernels(LazyAnswers, BaseEstimator):  # type: ignore[misc]  # scikit-l
             given = getattr(self, name, None)
             if isinstance(given, Kernel) or (hasattr(self, name) and _is_text(name, given)):
                 setattr(self, name, clone(as_kernel(given)))  # others may have been given the same one
-        super().set_params(**params)
+        with coding_scikit_learn():
+            super().set_params(**params)
         return self
 
 

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.annotations import RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
@@ -18,6 +17,7 @@ from mercer.estimators.checks import checked_table
 from mercer.estimators.components import component_count, likeliest_count, share_of_variance
 from mercer.estimators.lazy import LazyAnswers
 from mercer.estimators.parameters import estimator
+from mercer.estimators.scikit_checks import check_is_fitted
 from mercer.estimators.weights import checked, relative
 from mercer.gram import LowRankGram
 from mercer.native.linalg import signed, thin_svd

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import OutlierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from mercer import arrays
 from mercer.annotations import RandomState, Samples, Targets
@@ -17,6 +16,7 @@ from mercer.data import size
 from mercer.estimators.kernel_pca import Components
 from mercer.estimators.novelty import Thresholded, check_contamination, threshold
 from mercer.estimators.parameters import KernelLike, Progress, estimator
+from mercer.estimators.scikit_checks import check_is_fitted
 from mercer.estimators.weights import relative, unit
 from mercer.gram import Gram, Use, held
 from mercer.kernels.vectors.radial import Gaussian

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from mercer import arrays
 from mercer.annotations import Index, Samples, Targets
@@ -19,6 +18,7 @@ from mercer.data.notices import warn
 from mercer.estimators.base import Met
 from mercer.estimators.machine import ManyOutputs, Supervised, Weighted
 from mercer.estimators.parameters import CenterParameters, KernelLike, Progress, estimator
+from mercer.estimators.scikit_checks import check_is_fitted
 from mercer.estimators.spread import SpreadPasses, SpreadSamples
 from mercer.gram import Gram, Landmarks, NystromGram, Outline, Use, Work, held, outlined
 from mercer.kernels.base import Kernel

@@ -13,7 +13,6 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 
 from mercer.annotations import Samples, Targets, Weights
 from mercer.arrays import Array
@@ -22,6 +21,7 @@ from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.callbacks import watched, with_callbacks
 from mercer.estimators.checks import check_whole
 from mercer.estimators.parameters import KernelLike, Progress, estimator
+from mercer.estimators.scikit_checks import check_classification_targets
 from mercer.estimators.scored_classes import ScoredClasses
 from mercer.estimators.streams import StreamLearner
 from mercer.gram import Gram

@@ -15,7 +15,6 @@ from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
 
 from mercer import arrays
 from mercer.annotations import Samples, Targets, Weights
@@ -24,6 +23,7 @@ from mercer.compute import Compute
 from mercer.data import DataError, size, take
 from mercer.data.blocks import joined
 from mercer.distributed import Partitions, Workers, as_block, blocks_of, in_blocks_of, is_collection
+from mercer.estimators.scikit_checks import check_classification_targets
 from mercer.gram import Gram, Landmarks
 from mercer.kernels.base import Kernel
 from mercer.losses import Loss

@@ -11,7 +11,6 @@ from scipy.special import log_expit
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.annotations import Samples, Targets, Weights
 from mercer.arrays import Array
@@ -21,6 +20,7 @@ from mercer.estimators.machine import LabelLearner, SupportVectorMachine
 from mercer.estimators.multiclass import couple, pairs_of, scores_of_pairs
 from mercer.estimators.parameters import CenterParameters, ClassWeight, KernelLike, SolverParameters, estimator
 from mercer.estimators.probability import ScoreSigmoid, leave_one_out
+from mercer.estimators.scikit_checks import check_is_fitted
 from mercer.estimators.spread import Coded, SpreadPasses, SpreadSamples
 from mercer.gram import Gram, Landmarks, Outline, Use, Work, held, is_gram, outlined
 from mercer.kernels.vectors.radial import Gaussian

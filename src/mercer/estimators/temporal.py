@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.annotations import RandomState, Samples
 from mercer.arrays import Array
@@ -17,6 +16,7 @@ from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.cca import Column, as_pair, candidates_of, split
 from mercer.estimators.checks import check_whole
 from mercer.estimators.parameters import KernelLike, WithKernels, estimator
+from mercer.estimators.scikit_checks import check_is_fitted
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.solvers.correlation import Spectra, canonical, choose_reg, correlations
 from mercer.solvers.incomplete import incomplete_cholesky

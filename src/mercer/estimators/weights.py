@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight
 
 from mercer.annotations import Weights
 from mercer.arrays import Array
+from mercer.estimators.scikit_checks import check_sample_weight
 from mercer.troubles import coded
 
 LARGEST_SUM = 1e9  # of the variables of a dual problem
@@ -21,7 +21,7 @@ def checked(sample_weight: Weights, n: int) -> Array:
     # versions of scikit-learn differ in whether they refuse these
     if given.size and given.dtype.kind in "biuf" and not given.any():
         raise ValueError(coded("sample_weight is zero for every sample: there is nothing to fit.", "M114"))
-    return np.asarray(_check_sample_weight(sample_weight, np.empty((n, 1)), dtype=np.float64, ensure_non_negative=True))
+    return np.asarray(check_sample_weight(sample_weight, np.empty((n, 1)), dtype=np.float64, ensure_non_negative=True))
 
 
 def relative(w: Array, least: float = 0.0) -> tuple[Array, float]:

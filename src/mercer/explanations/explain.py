@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from mercer import arrays
 from mercer.annotations import Estimator, RandomState, Samples
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import Vectors, as_frame, listed
+from mercer.estimators.scikit_checks import check_is_fitted
 from mercer.explanations.places import base_of, by_feature, by_place, has_places
 from mercer.explanations.result import Explanation
 from mercer.explanations.sampled import sampled_values

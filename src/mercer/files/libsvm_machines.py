@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from mercer import arrays
 from mercer.arrays import Array
@@ -20,6 +19,7 @@ from mercer.estimators.multiclass import pairs_of
 from mercer.estimators.novelty import OneClassSVM
 from mercer.estimators.nu_svm import NuSVC
 from mercer.estimators.probability import PlattSigmoid, ScoreSigmoid
+from mercer.estimators.scikit_checks import check_is_fitted
 from mercer.estimators.svm import SVC
 from mercer.estimators.svr import SVR, NuSVR
 from mercer.files.libsvm import CLASSIFIERS, LibsvmModel, read_libsvm, written

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit
-from sklearn.utils.validation import check_is_fitted
 
 import mercer
 from mercer.arrays import Array
@@ -23,6 +22,7 @@ from mercer.estimators.multiclass import pairs_of
 from mercer.estimators.novelty import OneClassSVM
 from mercer.estimators.representer import KernelQuantile, LossRegressor
 from mercer.estimators.ridge import Ridge
+from mercer.estimators.scikit_checks import check_is_fitted
 from mercer.estimators.svm import Classifier
 from mercer.estimators.svr import Regressor
 from mercer.files.persistence import check_folder, write_whole

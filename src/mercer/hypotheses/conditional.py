@@ -21,7 +21,7 @@ from mercer.kernels.families import squared_distances
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.native.linalg import centred, eigh
 from mercer.runtime import threads
-from mercer.troubles import coded
+from mercer.troubles import coded, coding_scikit_learn
 
 _WIDTHS = 2.0 ** np.arange(-3, 4)  # of the kernel of z, in median distances
 _RIDGES = 10.0 ** np.arange(-6, 2)
@@ -222,7 +222,8 @@ def _spectrum(K: Array, least: float = 1e-9) -> tuple[Array, Array]:
 
 
 def _numbers(V: Any, name: str) -> Array:
-    return np.asarray(check_array(V.toarray() if hasattr(V, "toarray") else V, dtype=np.float64, input_name=name))
+    with coding_scikit_learn():
+        return np.asarray(check_array(V.toarray() if hasattr(V, "toarray") else V, dtype=np.float64, input_name=name))
 
 
 def _standardised(V: Array) -> Array:

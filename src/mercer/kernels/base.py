@@ -47,7 +47,7 @@ from mercer.gram import (
     item_values,
     parameter_symbol,
 )
-from mercer.troubles import coded
+from mercer.troubles import coded, coding_scikit_learn
 
 if TYPE_CHECKING:
     from mercer.kernels.columns import ColumnTerm
@@ -209,6 +209,11 @@ class Kernel(OfSequences, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
 
     def _validate(self) -> None:
         """Raise if parameters that are each valid do not fit together."""
+
+    def set_params(self, **params: Any) -> Self:
+        with coding_scikit_learn():
+            super().set_params(**params)
+        return self
 
     def bind(self, X: Samples, weights: Weights = None) -> Kernel:
         """The kernel with its data-driven parts ("scale", means, landmarks) fixed by X; itself where there are none.

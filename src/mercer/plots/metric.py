@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.annotations import Axes, Estimator
 from mercer.arrays import Array
+from mercer.estimators.scikit_checks import check_is_fitted
 from mercer.plots.drawing import BLUE, VERMILION, bare, plain, subplots
 from mercer.troubles import coded
 

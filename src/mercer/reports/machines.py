@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.model_selection import KFold, StratifiedKFold
-from sklearn.utils.validation import check_is_fitted
 
 from mercer import __version__
 from mercer.annotations import Estimator, Samples, Targets
@@ -18,6 +17,7 @@ from mercer.arrays import Array
 from mercer.data import Graphs, as_frame, listed, size, take
 from mercer.data.molecules import Molecules
 from mercer.data.notices import quietly
+from mercer.estimators.scikit_checks import check_is_fitted
 from mercer.explanations.explain import explain
 from mercer.explanations.influence import influence
 from mercer.plots.convergence import ConvergenceDisplay

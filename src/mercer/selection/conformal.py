@@ -10,13 +10,14 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone, is_classifier
 from sklearn.model_selection import KFold
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import _check_method_params, check_is_fitted, column_or_1d
+from sklearn.utils.validation import _check_method_params
 
 from mercer.annotations import Estimator, Index, RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.data import chunks, size, take
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.parameters import estimator
+from mercer.estimators.scikit_checks import check_is_fitted, column_or_1d
 from mercer.runtime.randomness import generator
 from mercer.selection.folds import Entered, learns_from_matrix
 from mercer.selection.left_out import LeftOut, has_closed_form

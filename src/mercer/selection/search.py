@@ -23,9 +23,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import check_scoring
 from sklearn.metrics._scorer import _BaseScorer, _PassthroughScorer
 from sklearn.model_selection import ParameterGrid, check_cv
-from sklearn.utils import assert_all_finite
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.annotations import Estimator, Samples, Targets, Weights
 from mercer.arrays import Array
@@ -34,6 +32,7 @@ from mercer.data import listed, size, take
 from mercer.distributed import Partitions, Workers, is_collection
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.parameters import Progress, estimator
+from mercer.estimators.scikit_checks import assert_all_finite, check_is_fitted
 from mercer.gram import Outline, Use, Work, outlined
 from mercer.kernels.given import PRECOMPUTED
 from mercer.runtime.watch import Stopped, Watch, watching

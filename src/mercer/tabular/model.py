@@ -12,12 +12,12 @@ import numpy as np
 import polars as pl
 from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.compute import Compute, peak_bytes
 from mercer.data import DataError
 from mercer.estimators.parameters import Progress, estimator
+from mercer.estimators.scikit_checks import check_is_fitted
 from mercer.explanations.explain import explain
 from mercer.files.persistence import save
 from mercer.files.svmlight import SparseTable

@@ -1,0 +1,32 @@
+/** Numbers under the picture: of the machine, and of its error on new points. */
+
+import { card } from "./cards.js";
+import { h } from "./dom.js";
+import { short } from "./words.js";
+
+/** @typedef {import("./wire.js").Frame} Frame */
+
+/** @param {Frame|undefined} main @param {Frame|undefined} error */
+export function showNumbers(main, error) {
+  const { body, words } = card("numbers", "Numbers");
+  const rows = [...(main?.data.numbers ?? []), ...(error?.data.rows ?? [])];
+  let list = /** @type {any} */ (body.querySelector("dl"));
+  if (!list) body.replaceChildren((list = h("dl", {})));
+  const shape = rows.map((row) => row.words).join("\n");
+  if (list.dataset.shape !== shape) {
+    list.dataset.shape = shape;
+    list.replaceChildren(...rows.map((row) => h("div", {}, h("dt", {}, row.words), h("dd", {}))));
+  }
+  rows.forEach((row, i) => {
+    const value = list.children[i].lastChild;
+    value.textContent = short(row.value, 5);
+    value.dataset.value = String(row.value);
+  });
+  const notes = [main?.data.note, error?.data.why].filter(Boolean).join(" ");
+  if (words.textContent !== notes) words.textContent = notes;
+}
+
+/** What is said once the hand rests. */
+export function numbersInWords(main, error) {
+  return [...(main?.data.numbers ?? []), ...(error?.data.rows ?? [])].map((row) => `${row.words} ${short(row.value)}`).join(", ");
+}

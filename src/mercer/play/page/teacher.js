@@ -1,0 +1,89 @@
+/** The panel of the lesson: one step at a time, and whether it is done. */
+
+import { announce, byId, h } from "./dom.js";
+import { STEPS } from "./lesson.js";
+
+const KEPT = "mercer-play-lesson"; // the step one was at, while the tab is open
+
+export class Teacher {
+  /** @param {{go: (patch: any) => void, state: () => any, seen: () => Omit<import("./lesson.js").Seen, "lit">}} page */
+  constructor(page) {
+    this.page = page;
+    this.home = byId("lesson");
+    this.button = byId("teach");
+    this.at = Math.min(Math.max(Number(sessionStorage.getItem(KEPT)) || 0, 0), STEPS.length - 1);
+    /** @type {Set<number>} */
+    this.lit = new Set();
+    /** @type {Set<number>} */
+    this.finished = new Set();
+    this.button.addEventListener("click", () => this.toggle());
+  }
+
+  get open() {
+    return !this.home.hidden;
+  }
+
+  toggle() {
+    this.home.hidden = this.open;
+    this.button.setAttribute("aria-expanded", String(this.open));
+    if (this.open) this.enter(this.at);
+    else this.mark("");
+  }
+
+  /** A step, with its scene set. */
+  enter(at) {
+    this.at = at;
+    this.lit.clear();
+    sessionStorage.setItem(KEPT, String(at));
+    this.page.go(STEPS[at].scene);
+    this.draw();
+    this.home.querySelector("h2")?.focus();
+  }
+
+  draw() {
+    const step = STEPS[this.at];
+    const go = (by) => this.enter(this.at + by);
+    const last = this.at + 1 === STEPS.length;
+    this.state = h("p", { class: "done", role: "status" });
+    this.home.replaceChildren(
+      h("p", { class: "quiet" }, `Step ${this.at + 1} of ${STEPS.length} · guide, ${step.guide}`),
+      h("h2", { tabindex: -1 }, step.title),
+      h("p", {}, step.text),
+      h("p", { class: "task" }, step.task),
+      h("div", { class: "row" },
+        h("button", { type: "button", "data-step": "back", disabled: this.at === 0, onclick: () => go(-1) }, "Back"),
+        h("button", { type: "button", "data-step": "again", onclick: () => this.enter(this.at) }, "Set the scene again"),
+        h("button", { type: "button", "data-step": "show", onclick: () => this.page.go(step.answer(this.page.state())) }, "Show me"),
+        h("button", { type: "button", "data-step": "next", class: "first", onclick: () => (last ? this.toggle() : go(1)) }, last ? "End" : "Next"),
+        this.state,
+      ),
+    );
+    this.mark(step.look);
+    this.check();
+  }
+
+  /** The card that the step speaks of. */
+  mark(look) {
+    for (const card of document.querySelectorAll(".card")) card.classList.toggle("looked", card.id === `card-${look}`);
+  }
+
+  /** @param {number} sample */
+  pointed(sample) {
+    if (!this.open || sample < 0) return;
+    this.lit.add(sample);
+    this.check();
+  }
+
+  /** Is the step done? */
+  check() {
+    if (!this.open || !this.state) return;
+    const done = STEPS[this.at].done({ ...this.page.seen(), lit: this.lit });
+    if (done && !this.finished.has(this.at)) {
+      this.finished.add(this.at);
+      announce("Done.");
+    }
+    const words = done ? "✓ Done" : "";
+    if (this.state.textContent !== words) this.state.textContent = words;
+    this.home.classList.toggle("finished", done);
+  }
+}

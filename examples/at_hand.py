@@ -265,3 +265,62 @@ def flowers() -> Data:
         views |= {"slopes": np.array(slopes[0]), "greys": np.array(grey, float)}
         source = "digits of scikit-learn: five histograms of each image"
     return Data(views={n: H / H.sum(1, keepdims=True) for n, H in views.items()}, y=y, source=source)
+
+
+def eruptions() -> Data:
+    """Of a geyser: minutes that an eruption lasted, and minutes until the next one."""
+    path = _path("quantile_small/geyser.csv")
+    if path:
+        V = np.array([[float(r["duration"]), float(r["waiting"])] for r in _rows(path)])
+        X = np.column_stack([V[:-1, 0], V[1:, 1]])  # the file has the wait before
+        return Data(X=X, source="Old Faithful in August 1985, each eruption and the wait after it (Azzalini 1990)")
+    rng = np.random.default_rng(0)
+    long = rng.random(298) < 0.65
+    lasted = np.where(long, 4.3, 2.0) + np.where(long, 0.4, 0.25) * rng.standard_normal(298)
+    wait = 30 + 11 * lasted + 6 * rng.standard_normal(298)
+    return Data(X=np.column_stack([lasted, wait]), source="made up: short and long eruptions, waits 30 + 11·duration")
+
+
+def disasters() -> Data:
+    """How many explosions killed ten men or more in the coal mines of Britain, each year; these numbers are real."""
+    counts = "454014340633402633545314415534252234213221111300101100310322011101010002100011023311211112420014000100000100101"
+    return Data(year=np.arange(1851, 1962), count=np.array([int(c) for c in counts]), source="Jarrett (1979)")
+
+
+def concrete() -> Data:
+    """Kilograms of what is in a cubic metre of concrete, its age in days, and its strength in MPa."""
+    names = ["cement", "slag", "ash", "water", "plasticiser", "gravel", "sand", "age"]
+    path = _path("uci_pbp/concrete.npz")
+    if path:
+        with np.load(path) as z:
+            source = "1030 samples of concrete (Yeh 1998), UCI"
+            return Data(X=z["X"].astype(float), y=z["y"].astype(float), names=names, source=source)
+    rng = np.random.default_rng(0)
+    low, high = np.array([[100, 0, 0, 140, 0, 800, 600], [540, 250, 150, 230, 20, 1100, 950]], float)
+    X = np.column_stack([rng.uniform(low, high, (1000, 7)), rng.choice([3, 7, 14, 28, 90, 180, 365], 1000)])
+    ratio = X[:, 3] / (X[:, 0] + 0.7 * X[:, 1] + 0.3 * X[:, 2])
+    y = 100 / 5**ratio * np.log1p(X[:, 7]) / np.log(29) * (1 + 0.01 * X[:, 4]) + 3 * rng.standard_normal(1000)
+    return Data(X=X, y=y, names=names, source="made up: 100/5^(water/binder) MPa after 28 days, growing as log age")
+
+
+def speakers() -> Data:
+    """Twelve cepstral coefficients of each frame of a vowel that a man said, and which of nine men; lengths vary."""
+    path = _path("ucr_small/JapaneseVowels.npz")
+    if path:
+        found = []
+        with np.load(path) as z:
+            for part in ("train", "test"):
+                ends = np.cumsum(z[f"len_{part}"])[:-1]
+                found += [np.split(z[f"X_{part}_flat"].astype(float), ends), z[f"y_{part}"].astype(int)]
+        X, y, T, t = found
+        return Data(X=X, y=y, X_test=T, y_test=t, source="Japanese vowels (Kudo, Toyama and Shimbo 1999), UCI")
+    rng = np.random.default_rng(0)
+    begin, end = rng.standard_normal((2, 9, 12))  # of each man
+    y = np.arange(640) % 9
+    X = []
+    for man in y:
+        along = np.linspace(0, 1, rng.integers(8, 28))[:, None]
+        path = begin[man] + along * (end[man] - begin[man]) + 0.6 * rng.standard_normal(12)
+        X.append(path + 0.5 * rng.standard_normal((len(along), 12)))
+    source = "made up: nine men whose frames wander from one point to another"
+    return Data(X=X[:270], y=y[:270] + 1, X_test=X[270:], y_test=y[270:] + 1, source=source)

@@ -283,7 +283,8 @@ def eruptions() -> Data:
 
 def disasters() -> Data:
     """How many explosions killed ten men or more in the coal mines of Britain, each year; these numbers are real."""
-    counts = "454014340633402633545314415534252234213221111300101100310322011101010002100011023311211112420014000100000100101"
+    counts = "454014340633402633545314415534252234213221111300101100310322"
+    counts += "011101010002100011023311211112420014000100000100101"
     return Data(year=np.arange(1851, 1962), count=np.array([int(c) for c in counts]), source="Jarrett (1979)")
 
 

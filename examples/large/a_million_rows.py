@@ -2,14 +2,14 @@
 How many centers do a million rows need?
 ========================================
 
-The exact kernel ridge of n rows has n coefficients and a matrix of n² numbers: for n = 10⁶ that is 8 TB. With ``centers=m`` the
-function is sought among those of m rows alone, f = Σⱼ cⱼ k(·, zⱼ) + b, but judged by all rows:
+The exact kernel ridge of n rows has n coefficients and a matrix of n² numbers: for n = 10⁶ that is 8 TB. With
+``centers=m`` the function is sought among those of m rows alone, f = Σⱼ cⱼ k(·, zⱼ) + b, but judged by all rows:
 
     min Σᵢ (yᵢ − f(xᵢ))² + α‖f‖²,   i = 1 … n.
 
-The rows here are drawn from a function that we know, so that the error of f can be measured against the truth instead of noisy
-targets. It has two parts: what no sum of m bumps can express, which falls with m, and what noise does to m coefficients, about
-σ·√(m/n), which grows with m but is tiny for a million rows.
+The rows here are drawn from a function that we know, so that the error of f can be measured against the truth instead
+of noisy targets. It has two parts: what no sum of m bumps can express, which falls with m, and what noise does to m
+coefficients, about σ·√(m/n), which grows with m but is tiny for a million rows.
 """
 
 import matplotlib.pyplot as plt
@@ -20,8 +20,8 @@ import mercer as mc
 INK, ACCENT, SOFT = "#222222", "#D55E00", "#0072B2"
 
 # %%
-# The rows are float32, 8 MB of them, and stay so: passes over the data are in single precision, the last steps and the residual in
-# double precision.
+# The rows are float32, 8 MB of them, and stay so: passes over the data are in single precision, the last steps and the
+# residual in double precision.
 
 rng = np.random.default_rng(0)
 n, sigma = 1_000_000, 0.5
@@ -36,8 +36,8 @@ y = (truth(X) + sigma * rng.standard_normal(n)).astype(np.float32)
 fresh = rng.uniform(-2, 2, (10_000, 2)).astype(np.float32)
 
 # %%
-# One operation may take 250 MB. K(X, Z), the values between all rows and the centers, would take 512 MB at m = 128; it is computed anew
-# in each pass, tile by tile, and never stored.
+# One operation may take 250 MB. K(X, Z), the values between all rows and the centers, would take 512 MB at m = 128; it
+# is computed anew in each pass, tile by tile, and never stored.
 
 compute = mc.Compute(memory="250MB")
 counts, errors, machines = [8, 16, 32, 64, 128], [], []

@@ -4,13 +4,13 @@ How many features are worth a kernel matrix?
 
 An approximation is a kernel with D features, k̃(x, z) = ⟨φ(x), φ(z)⟩, and costs n·D in the place of n². Two ways to it:
 
-* ``RandomFeatures`` of the Gaussian draw frequencies: k(x, z) = E cos(ω·(x − z)), and a mean of D draws has an error of order
-  1/√D, for any data.
-* ``Nystrom`` projects φ(x) onto the span of D landmarks, K̃ = K(X, Z) K(Z, Z)⁻¹ K(Z, X). Its error follows the spectrum of *this*
-  matrix, and K − K̃ is positive semi-definite.
+* ``RandomFeatures`` of the Gaussian draw frequencies: k(x, z) = E cos(ω·(x − z)), and a mean of D draws has an error of
+  order 1/√D, for any data.
+* ``Nystrom`` projects φ(x) onto the span of D landmarks, K̃ = K(X, Z) K(Z, Z)⁻¹ K(Z, X). Its error follows the spectrum
+  of *this* matrix, and K − K̃ is positive semi-definite.
 
-No matrix of rank D is nearer to K in the norm ‖K − K̃‖ = √Σᵢⱼ (K − K̃)²ᵢⱼ than that of the D largest eigenvalues, √Σ_{l>D} λₗ²: the
-floor of the picture.
+No matrix of rank D is nearer to K in the norm ‖K − K̃‖ = √Σᵢⱼ (K − K̃)²ᵢⱼ than that of the D largest eigenvalues,
+√Σ_{l>D} λₗ²: the floor of the picture.
 """
 
 import time
@@ -48,7 +48,8 @@ for name, way in ways.items():
         errors[name].append(np.linalg.norm(K - features @ features.T) / np.linalg.norm(K))
 
 # %%
-# Random features fall along 1/√D. Nyström's follow the spectrum, and here come near the best that any D features can do.
+# Random features fall along 1/√D. Nyström's follow the spectrum, and here come near the best that any D features can
+# do.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(8, 4), layout="constrained")
 styles = dict(zip(ways, [(SOFT, "s--"), (SOFT, "s-"), (ACCENT, "o--"), (ACCENT, "o-")], strict=True))
@@ -68,8 +69,8 @@ assert errors["Nyström, pivoted landmarks"][-1] < errors["random features"][-1]
 assert all(e >= best - 1e-9 for name in ways if "Nys" in name for e, best in zip(errors[name], floor, strict=True))
 
 # %%
-# Without K the error is still known: ``trace_error`` is tr(K − K̃)/tr(K), from the diagonal alone. Since K − K̃ is positive
-# semi-definite, no eigenvalue of it is larger than its trace.
+# Without K the error is still known: ``trace_error`` is tr(K − K̃)/tr(K), from the diagonal alone. Since K − K̃ is
+# positive semi-definite, no eigenvalue of it is larger than its trace.
 
 bound = ways["Nyström, pivoted landmarks"](256).bind(X)
 missed = K - np.asarray(bound.features(X)) @ np.asarray(bound.features(X)).T

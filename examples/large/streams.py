@@ -2,12 +2,13 @@
 A stream that changes: to remember, or to forget?
 =================================================
 
-Samples come in batches, each is looked at once, and at most ``budget`` of them are kept. Two machines answer before they are told
-each batch's targets, so that every error is one on samples that were not seen:
+Samples come in batches, each is looked at once, and at most ``budget`` of them are kept. Two machines answer before
+they are told each batch's targets, so that every error is one on samples that were not seen:
 
-* ``KernelRLS`` is the ridge of *all* that has come, exactly, in the span of the samples it keeps. All batches count alike.
-* ``KernelSGDRegressor`` with a constant step η moves down the slope of the newest error, f ← (1 − 2ηλ) f − η ℓ′ k(x, ·). What it
-  learnt t samples ago has been multiplied by (1 − 2ηλ)ᵗ, and overwritten.
+* ``KernelRLS`` is the ridge of *all* that has come, exactly, in the span of the samples it keeps. All batches count
+  alike.
+* ``KernelSGDRegressor`` with a constant step η moves down the slope of the newest error,
+  f ← (1 − 2ηλ) f − η ℓ′ k(x, ·). What it learnt t samples ago has been multiplied by (1 − 2ηλ)ᵗ, and overwritten.
 
 As long as the law is the same, to remember everything is best. Then the function begins to move.
 """

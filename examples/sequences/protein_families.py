@@ -68,7 +68,7 @@ assert area["alignments"] > 0.5
 # The values of the kernels say why. Between a relative to be found and its nearest among the proteins of training, the
 # cosine of words is next to nothing.
 
-for (name, kernel), colour, at in zip(kernels.items(), (BLUE, GREEN, VERMILION), range(3), strict=True):
+for kernel, colour, at in zip(kernels.values(), (BLUE, GREEN, VERMILION), range(3), strict=True):
     K = kernel(X_test, [x for x, is_one in zip(X, y, strict=True) if is_one]).max(1)
     rank = np.argsort(np.argsort(K)) / (len(K) - 1)
     right.scatter(rank[y_test == 0], np.full((y_test == 0).sum(), at), marker="|", s=60, color="0.75")

@@ -93,7 +93,45 @@ def penalties() -> None:
     write(figure, "lambda")
 
 
+def drawn(axis: Axes, edges: list[tuple[int, int]], places: np.ndarray, colours: list[str], words: str = "") -> None:
+    """A graph: its edges, and its vertices in their colours, each with a letter of ``words``."""
+    for u, v in edges:
+        axis.plot(*places[[u, v]].T, color=INK, linewidth=1, zorder=1)
+    axis.scatter(*places.T, c=colours, s=100, zorder=2, clip_on=False)
+    for place, word in zip(places, words, strict=False):
+        axis.text(*place, word, color="white", ha="center", va="center", fontsize=7, zorder=3)
+    axis.set(aspect="equal")
+    axis.margins(0.12)
+    axis.axis("off")
+
+
+def refinement() -> None:
+    """Labels of a graph in rounds, and two graphs of chapter 11 without any."""
+    atoms, edges = "CCCCCOC", [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (1, 6)]
+    places = np.array([[0, 0.5], [0.9, 0], [1.8, 0.5], [2.7, 0], [3.6, 0.5], [4.5, 0], [0.9, -1.0]])
+    palette = [BLUE, GREEN, "#a05fb4", "#c8555b", "#8a7a5c", "#3fa3a3"]
+    figure, axes = plt.subplots(1, 4, figsize=(9.6, 1.7), layout="constrained", width_ratios=[1, 1, 1, 1.25])
+    labels: list[object] = list(atoms)
+    for axis, title in zip(axes, ("labels", "refined once", "refined twice"), strict=False):
+        kinds = list(dict.fromkeys(label for label, atom in zip(labels, atoms, strict=True) if atom == "C"))
+        colours = [palette[kinds.index(label)] if label in kinds else ORANGE for label in labels]
+        drawn(axis, edges, places, colours, atoms)
+        axis.set_title(f"{title}: {len(set(labels))} kinds")
+        around = [
+            sorted((labels[b] for a, b in edges + [e[::-1] for e in edges] if a == u), key=repr) for u in range(7)
+        ]
+        labels = [(own, tuple(others)) for own, others in zip(labels, around, strict=True)]
+    turn = np.pi / 2 + np.arange(6) * np.pi / 3
+    ring = 0.9 * np.column_stack([np.cos(turn), np.sin(turn)])
+    drawn(axes[3], [(i, (i + 1) % 6) for i in range(6)], ring, [BLUE] * 6)
+    for shift in (2.6, 5.0):
+        drawn(axes[3], [(0, 1), (1, 2), (2, 0)], ring[::2] + [shift, -0.2], [BLUE] * 3)
+    axes[3].set_title("never refined: 1 kind")
+    write(figure, "refinement")
+
+
 if __name__ == "__main__":
     trick()
     norms()
     penalties()
+    refinement()

@@ -166,7 +166,7 @@ def kernel_rows(names: list[str]) -> list[tuple[str, ...]]:
         seconds = best(lambda entry=entry, X=X: entry.kernel(X))
         rows.append(
             (
-                f"`{str(entry.kernel)}`",
+                f"`{entry.kernel}`",
                 entry.work,
                 f"{entry.n}",
                 told(seconds),
@@ -254,18 +254,46 @@ LEARNERS: list[OfLearner] = [
     OfLearner(mc.KernelHuber(1.0, kernel=G), "KernelHuber", 2000, "steps · n³/3", "2n²", third),
     OfLearner(mc.KernelPoisson(1.0, G), "KernelPoisson", 2000, "steps · n³/3", "2n²", third, "counts"),
     OfLearner(mc.KernelQuantile([0.1, 0.5, 0.9], kernel=G), "KernelQuantile, 3 τ", 2000, "3 · about n²", "n²", square),
-    OfLearner(mc.KernelPCA(10, G), "KernelPCA, 10 components", 5000, "passes · n²", "n, no matrix from 11 000", square, "nothing"),
     OfLearner(
-        mc.KernelKMeans(8, G, n_init=3, random_state=0), "KernelKMeans, 3 starts", 4000, "steps · n²", "n²", square, "nothing"
+        mc.KernelPCA(10, G),
+        "KernelPCA, 10 components",
+        5000,
+        "passes · n²",
+        "n, no matrix from 11 000",
+        square,
+        "nothing",
+    ),
+    OfLearner(
+        mc.KernelKMeans(8, G, n_init=3, random_state=0),
+        "KernelKMeans, 3 starts",
+        4000,
+        "steps · n²",
+        "n²",
+        square,
+        "nothing",
     ),
     OfLearner(
         mc.SpectralClustering(8, G, random_state=0), "SpectralClustering", 3000, "passes · n²", "n²", square, "nothing"
     ),
     OfLearner(
-        mc.GaussianMixture(8, random_state=0), "GaussianMixture, 8 parts, d = 20", 20_000, "steps · k n d²", "n k", lambda n: n * 8 * 400.0, "nothing"
+        mc.GaussianMixture(8, random_state=0),
+        "GaussianMixture, 8 parts, d = 20",
+        20_000,
+        "steps · k n d²",
+        "n k",
+        lambda n: n * 8 * 400.0,
+        "nothing",
     ),
     OfLearner(mc.KernelCCA(2, kernel_x=G, kernel_y=mc.Gaussian(0.5)), "KernelCCA", 1000, "n³", "several n²", cube),
-    OfLearner(mc.MKLClassifier(kernel=MKL), "MKLClassifier, M = 5 kernels", 800, "rounds · M n²", "M n² or less", lambda n: 5 * square(n), "classes"),
+    OfLearner(
+        mc.MKLClassifier(kernel=MKL),
+        "MKLClassifier, M = 5 kernels",
+        800,
+        "rounds · M n²",
+        "M n² or less",
+        lambda n: 5 * square(n),
+        "classes",
+    ),
     OfLearner(
         mc.KernelSGDClassifier(kernel=G, budget=100, max_iter=1, random_state=0),
         "KernelSGDClassifier, budget B = 100",
@@ -276,11 +304,19 @@ LEARNERS: list[OfLearner] = [
         "classes",
     ),
     OfLearner(mc.KernelRLS(1.0, G, budget=100), "KernelRLS, budget B = 100", 10_000, "n B²", "B²", lambda n: 1e4 * n),
-    OfLearner(mmd, "mmd_test, 1000 permutations", 2000, "n² · permutations, as matrix products", "n²", lambda n: 1e3 * square(n), "nothing"),
+    OfLearner(
+        mmd,
+        "mmd_test, 1000 permutations",
+        2000,
+        "n² · permutations, as matrix products",
+        "n²",
+        lambda n: 1e3 * square(n),
+        "nothing",
+    ),
     OfLearner(hsic, "hsic_test, 1000 permutations", 1000, "n² · permutations", "2n²", lambda n: 1e3 * square(n)),
     OfLearner(kci, "kci_test", 400, "n³", "several n²", cube),
     OfLearner(tuning, "tune, 10 steps, d = 20 length scales", 400, "evaluations · (n³ + d n²)", "several n²", cube),
-]  # fmt: skip
+]
 
 
 def targets(kind: str, X: Any) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+
 import mercer
 from mercer.play import blocks, limits
 from mercer.play.modes import MODES
@@ -25,7 +27,7 @@ def menu(table: Data | None = None, name: str = "") -> View:
                 "letters": limits.LONGEST_ITEM, "kernel": limits.LONGEST_KERNEL, "message": limits.LARGEST_MESSAGE,
             },
             "width": WIDTH, "height": HEIGHT,
-            "table": None if table is None else {"name": name, "n": len(table)},
+            "table": None if table is None else {"name": name, "n": len(table), "classes": len(np.unique(table.y))},
         },
     )  # fmt: skip
 

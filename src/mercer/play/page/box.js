@@ -10,7 +10,14 @@ export class Box {
    * @param {number[]} span lowest and highest x, lowest and highest y
    */
   constructor([x, y, w, t], [x0, x1, y0, y1]) {
-    Object.assign(this, { x, y, w, t, x0, x1, y0, y1 });
+    this.x = x;
+    this.y = y;
+    this.w = w;
+    this.t = t;
+    this.x0 = x0;
+    this.x1 = x1;
+    this.y0 = y0;
+    this.y1 = y1;
   }
 
   /**

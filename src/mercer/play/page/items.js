@@ -2,7 +2,7 @@
 
 import { Box } from "./box.js";
 import { announce, byId, h } from "./dom.js";
-import { SIGN_OF_CLASS } from "./paper.js";
+import { SIGN_OF_CLASS, placeOn } from "./paper.js";
 import { rounded, short } from "./words.js";
 
 /** @typedef {import("./wire.js").Frame} Frame */
@@ -57,10 +57,10 @@ export class MapPointing {
     const near = (event) => {
       const [view, box] = [page.view(), page.box()];
       if (!page.active() || !view || !box) return -1;
-      const seen = canvas.getBoundingClientRect();
+      const [x, y] = placeOn(canvas, event);
       let [best, found] = [900, -1];
       for (let k = 0; k < view.data.items.length; k++) {
-        const d = (box.px(view.arrays.places[2 * k]) - event.clientX + seen.left) ** 2 + (box.py(view.arrays.places[2 * k + 1]) - event.clientY + seen.top) ** 2;
+        const d = (box.px(view.arrays.places[2 * k]) - x) ** 2 + (box.py(view.arrays.places[2 * k + 1]) - y) ** 2;
         if (d < best) [best, found] = [d, k];
       }
       return found;

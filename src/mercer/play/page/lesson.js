@@ -4,8 +4,8 @@
  * @typedef {import("./state.js").State} State
  * @typedef {{state: State, views: Record<string, any>, lit: Set<number>, number: (words: string) => number}} Seen
  *   `lit` are the samples that were pointed at since the step began
- * @typedef {{title: string, guide: string, text: string, task: string, look: string, scene: Partial<State>, answer: (state: State) => Partial<State>, done: (seen: Seen) => boolean}} Step
- *   `look` is the card to look at; `answer` is what brings one to the end of the step
+ * @typedef {{title: string, guide: string, text: string, task: string, look: string, scene: Partial<State>, answer?: (state: State) => Partial<State>, rows?: number[], done: (seen: Seen) => boolean}} Step
+ *   `look` is the card to look at; `answer` is what brings one to the end of the step, `rows` the samples to point at
  */
 
 const rings = { family: "rings", n: 200, seed: 0 };
@@ -45,7 +45,7 @@ export const STEPS = [
     task: "Point at three different rows of the matrix, or go through it with the arrow keys: their samples light up in the plane.",
     look: "matrix",
     scene: { mode: "classify", learner: "SVC", kernel: "Gaussian(γ=2)", values: { C: 10 }, data: rings },
-    answer: (state) => state,
+    rows: [0, 1, 2],
     done: ({ lit }) => lit.size >= 3,
   },
   {

@@ -3,7 +3,7 @@
 import { card } from "./cards.js";
 import { CIVIDIS_PIXELS, palette } from "./colours.js";
 import { announce, h, say } from "./dom.js";
-import { CanvasPaper } from "./paper.js";
+import { CanvasPaper, placeOn } from "./paper.js";
 import { short } from "./words.js";
 
 const EDGE = 7; // pixels of the strips that show the classes
@@ -34,9 +34,9 @@ export class MatrixView {
   }
 
   cell(event) {
-    const seen = this.canvas.getBoundingClientRect();
+    const [x, y] = placeOn(this.canvas, event);
     const at = (v, whole) => Math.floor(((v - EDGE) / (whole - EDGE)) * this.size);
-    const [r, c] = [at(event.clientY - seen.top, seen.height), at(event.clientX - seen.left, seen.width)];
+    const [r, c] = [at(y, this.paper.height), at(x, this.paper.width)];
     return r >= 0 && c >= 0 && r < this.size && c < this.size ? [r, c] : [-1, -1];
   }
 

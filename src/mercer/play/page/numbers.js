@@ -6,8 +6,8 @@ import { short } from "./words.js";
 
 /** @typedef {import("./wire.js").Frame} Frame */
 
-/** @param {Frame|undefined} main @param {Frame|undefined} error */
-export function showNumbers(main, error) {
+/** @param {Frame|undefined} main @param {Frame|undefined} error @param {boolean} stale whether the error is of an older state */
+export function showNumbers(main, error, stale = false) {
   const { body, words } = card("numbers", "Numbers");
   const rows = [...(main?.data.numbers ?? []), ...(error?.data.rows ?? [])];
   let list = /** @type {any} */ (body.querySelector("dl"));
@@ -21,6 +21,7 @@ export function showNumbers(main, error) {
     const value = list.children[i].lastChild;
     value.textContent = short(row.value, 5);
     value.dataset.value = String(row.value);
+    value.classList.toggle("stale", stale && i >= (main?.data.numbers ?? []).length);
   });
   const notes = [main?.data.note, error?.data.why].filter(Boolean).join(" ");
   if (words.textContent !== notes) words.textContent = notes;

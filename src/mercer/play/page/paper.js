@@ -19,6 +19,20 @@ export const SIGN_OF_CLASS = ["circle", "square", "triangle", "diamond"];
 
 const circleOf = (r) => Array.from({ length: 32 }, (_, i) => r * (i % 2 ? Math.sin : Math.cos)(((i >> 1) / 16) * 2 * Math.PI));
 
+/** What is a pixel on paper: it grows with the letters of the page, so that signs and words are read on any screen. */
+let measured = 0;
+export function unit() {
+  measured ||= parseFloat(getComputedStyle(document.documentElement).fontSize) / 16 || 1;
+  return measured;
+}
+addEventListener("resize", () => (measured = 0));
+
+/** The place of an event on the paper of a canvas. @param {HTMLCanvasElement} canvas @param {MouseEvent} event */
+export function placeOn(canvas, event) {
+  const seen = canvas.getBoundingClientRect();
+  return [(event.clientX - seen.left) / unit(), (event.clientY - seen.top) / unit()];
+}
+
 /** A canvas as paper, sharp on any screen. */
 export class CanvasPaper {
   /** @param {HTMLCanvasElement} canvas */
@@ -36,13 +50,13 @@ export class CanvasPaper {
     const ratio = Math.min(window.devicePixelRatio || 1, 3);
     const { clientWidth: w, clientHeight: t } = this.canvas;
     if (w < 2 || t < 2) return false;
-    this.width = w;
-    this.height = t;
+    this.width = w / unit();
+    this.height = t / unit();
     const [W, T] = [Math.round(w * ratio), Math.round(t * ratio)];
     if (this.canvas.width !== W || this.canvas.height !== T) Object.assign(this.canvas, { width: W, height: T });
-    this.pen.setTransform(W / w, 0, 0, T / t, 0, 0);
+    this.pen.setTransform(W / this.width, 0, 0, T / this.height, 0, 0);
     this.pen.fillStyle = colour;
-    this.pen.fillRect(0, 0, w, t);
+    this.pen.fillRect(0, 0, this.width, this.height);
     return true;
   }
 

@@ -1,6 +1,7 @@
 /** Points are added, moved, labelled and erased, by pointer and by keyboard alike. */
 
 import { announce } from "./dom.js";
+import { placeOn } from "./paper.js";
 
 const REACH = 12; // pixels to a point
 const FINGER = 22;
@@ -52,10 +53,8 @@ export class Pointing {
     });
   }
 
-  /** The place of an event on the canvas. */
   place(event) {
-    const seen = this.canvas.getBoundingClientRect();
-    return [event.clientX - seen.left, event.clientY - seen.top];
+    return placeOn(this.canvas, event);
   }
 
   /** The sample nearest to a place; −1 where none is within reach. */

@@ -41,10 +41,17 @@ function formed(said) {
     [said.mode, said.learner, said.kernel].every((text) => typeof text === "string") &&
     typeof (said.values ?? {}) === "object" &&
     said.data !== null && typeof said.data === "object" &&
-    (said.data.points === undefined || (Array.isArray(said.data.points) && said.data.points.every((p) => Array.isArray(p) && p.length === 3))) &&
-    (said.data.items === undefined || (Array.isArray(said.data.items) && said.data.items.every((p) => Array.isArray(p) && typeof p[0] === "string")))
+    (said.data.points === undefined || (Array.isArray(said.data.points) && said.data.points.every(isPoint))) &&
+    (said.data.items === undefined || (Array.isArray(said.data.items) && said.data.items.every(isItem)))
   );
 }
+
+const isLabel = (label) => [0, 1, 2, 3].includes(label);
+const isPoint = (p) => Array.isArray(p) && p.length === 3 && p.every(Number.isFinite) && isLabel(p[2]);
+const isItem = (p) => Array.isArray(p) && p.length === 2 && typeof p[0] === "string" && isLabel(p[1]);
+
+/** Whether two states are the same. @param {any} a @param {any} b */
+export const same = (a, b) => Object.keys({ ...a, ...b }).every((key) => a[key] === b[key]);
 
 /** The state, what was before and what was undone. A state is never changed, only followed by another. */
 export class Store {

@@ -6,7 +6,7 @@ import { STEPS } from "./lesson.js";
 const KEPT = "mercer-play-lesson"; // the step one was at, while the tab is open
 
 export class Teacher {
-  /** @param {{go: (patch: any) => void, state: () => any, seen: () => Omit<import("./lesson.js").Seen, "lit">}} page */
+  /** @param {{go: (patch: any) => void, light: (sample: number) => void, state: () => any, seen: () => Omit<import("./lesson.js").Seen, "lit">}} page */
   constructor(page) {
     this.page = page;
     this.home = byId("lesson");
@@ -53,13 +53,23 @@ export class Teacher {
       h("div", { class: "row" },
         h("button", { type: "button", "data-step": "back", disabled: this.at === 0, onclick: () => go(-1) }, "Back"),
         h("button", { type: "button", "data-step": "again", onclick: () => this.enter(this.at) }, "Set the scene again"),
-        h("button", { type: "button", "data-step": "show", onclick: () => this.page.go(step.answer(this.page.state())) }, "Show me"),
+        h("button", { type: "button", "data-step": "show", onclick: () => this.show() }, "Show me"),
         h("button", { type: "button", "data-step": "next", class: "first", onclick: () => (last ? this.toggle() : go(1)) }, last ? "End" : "Next"),
         this.state,
       ),
     );
     this.mark(step.look);
     this.check();
+  }
+
+  /** What brings one to the end of the step. */
+  show() {
+    const step = STEPS[this.at];
+    if (step.answer) this.page.go(step.answer(this.page.state()));
+    for (const sample of step.rows ?? []) {
+      this.page.light(sample);
+      this.pointed(sample);
+    }
   }
 
   /** The card that the step speaks of. */

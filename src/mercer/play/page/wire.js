@@ -5,6 +5,8 @@
 const KINDS = { float32: Float32Array, int32: Int32Array, uint8: Uint8Array };
 const AGAIN = 1000; // milliseconds until the next attempt to connect
 const STARVED = 400; // so long the lesser views may wait while a slider moves
+const HASTE = 250; // so long a picture may take before a newer request takes its place
+const PATIENCE = 2500; // the same while a slider moves, when each picture has a newer one after it
 
 /**
  * A frame: the header, and arrays that look into the same memory.
@@ -27,8 +29,8 @@ export function decode(buffer) {
 /** Asks for the newest state and passes on what is answered. */
 export class Wire {
   /**
-   * @param {{compose: () => any, frame: (frame: Frame) => void, opened: (again: boolean) => void, lost: () => void}} page
-   *   `compose` makes the message of the newest state at the moment at which it can be sent
+   * @param {{compose: () => {state: any, brief: boolean}|null, sent: (id: number) => void, frame: (frame: Frame) => void, opened: (again: boolean) => void, lost: () => void}} page
+   *   `compose` makes the message of the newest state at the moment at which it can be sent; null where it was sent before
    */
   constructor(page) {
     this.page = page;
@@ -36,9 +38,10 @@ export class Wire {
     this.socket = null;
     this.count = 0;
     this.wanted = false;
-    /** @type {{id: number, main: boolean}|null} */
+    /** @type {{id: number, main: boolean, began: number}|null} */
     this.underWay = null;
     this.complete = 0;
+    this.timer = 0;
     this.before = false;
     /** @type {Map<number, (frame: Frame) => void>} */
     this.others = new Map();
@@ -86,16 +89,27 @@ export class Wire {
   }
 
   pump() {
+    clearTimeout(this.timer);
     if (!this.wanted || !this.ready) return;
+    const message = this.page.compose();
+    if (message === null) {
+      this.wanted = false;
+      return;
+    }
+    const now = performance.now();
     if (this.underWay) {
       // once the picture itself is there, the rest of it may give way to a newer one, but not for ever
-      if (!this.underWay.main || performance.now() - this.complete > STARVED) return;
+      const givesWay = this.underWay.main && now - this.complete <= STARVED;
+      const left = this.underWay.began + (message.brief ? PATIENCE : HASTE) - now;
+      if (!givesWay && left > 0) {
+        this.timer = window.setTimeout(() => this.pump(), left);
+        return;
+      }
     }
-    const state = this.page.compose();
-    if (state === null) return;
     this.wanted = false;
-    this.underWay = { id: ++this.count, main: false };
-    this.send({ ask: "show", id: this.count, state });
+    this.underWay = { id: ++this.count, main: false, began: now };
+    this.send({ ask: "show", id: this.count, ...message });
+    this.page.sent(this.count);
   }
 
   /** @param {Frame} frame */

@@ -325,3 +325,19 @@ def speakers() -> Data:
         X.append(path + 0.5 * rng.standard_normal((len(along), 12)))
     source = "made up: nine men whose frames wander from one point to another"
     return Data(X=X[:270], y=y[:270] + 1, X_test=X[270:], y_test=y[270:] + 1, source=source)
+
+
+def digits() -> Data:
+    """Grey images of written digits, values from −1 to 1, and which they are; ``shape`` is that of an image."""
+    path = _path("usps/usps.npz")
+    if path:
+        with np.load(path) as z:
+            X, T = z["X"] / 1000, z["X_test"] / 1000
+            y, t, source = z["y"].astype(int), z["y_test"].astype(int), "USPS: digits of envelopes (LeCun et al. 1989)"
+    else:
+        from sklearn.datasets import load_digits
+
+        X, y = load_digits(return_X_y=True)
+        X, T, y, t, source = X[:1200] / 8 - 1, X[1200:] / 8 - 1, y[:1200], y[1200:], "digits of scikit-learn"
+    side = int(np.sqrt(X.shape[1]))
+    return Data(X=X, y=y, X_test=T, y_test=t, shape=(side, side), source=source)

@@ -37,7 +37,7 @@ def error(Z):
 
 
 # %%
-# ``pre_image="fixed_point"`` is the iteration of Mika et al.: z is a weighted mean of training images, with weights that
+# ``pre_image="fixed_point"`` is the iteration of Mika et al.: z is a mean of training images with weights that
 # depend on z.
 
 counts = [4, 8, 16, 32, 64, 128, 256, 512]

@@ -86,7 +86,9 @@ def propagation(x: Plain, z: Plain, spreads: int, width: float, seed: int = 0) -
             if around:
                 step[v] = np.bincount(around, minlength=n) / len(around)
         spread = np.linalg.matrix_power(step, t)
-        P = spread @ np.array([[label == letter for letter in letters] for label in g.labels], float).reshape(n, len(letters))
+        P = spread @ np.array([[label == letter for letter in letters] for label in g.labels], float).reshape(
+            n, len(letters)
+        )
         drawn = np.array([NormalDist().inv_cdf(uniform(letter, salt)) for letter in letters])
         A = spread @ np.array([_numbers(g, v) for v in range(n)]).reshape(n, 2)
         return list(

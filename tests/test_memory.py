@@ -42,8 +42,8 @@ def test_the_peak_with_centers_from_a_file_larger_than_the_budget(name: str) -> 
     assert bench_memory.lean(name, "blocks") <= 1.1 * bench_memory.LEAN
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("name", _quick(bench_memory.FEATURES))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", bench_memory.FEATURES)
 def test_the_peak_with_features(name: str) -> None:
     assert bench_memory.lean(name) <= 1.1 * 3 * bench_memory.LEAN
 

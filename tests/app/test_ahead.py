@@ -73,7 +73,7 @@ def _python(folder: Path, *arguments: str, timeout: float = 300) -> str:
     return result.stdout
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_first_fit_compiles_three_functions_and_none_after_mercer_compile(tmp_path: Path) -> None:
     """In float32 alone: the loop of the formula, whatever becomes of its values; the mirror in it; SMO. Then all that
     the kernel may need.

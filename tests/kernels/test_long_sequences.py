@@ -167,7 +167,9 @@ def _series(kind: str, rng: Any, n: int, k: int) -> Any:
     "kind",
     ["smooth", "jumps", "far", "channels", "spread", "one step", "stairs", "saw", "on and off", "letters", "walk"],
 )
-@pytest.mark.parametrize("sigma", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize(
+    "sigma", [pytest.param(0.5, marks=pytest.mark.slow), 1.0, pytest.param(3.0, marks=pytest.mark.slow)]
+)
 def test_global_alignments_of_many_blocks(kind: str, sigma: float) -> None:
     """Series that move by little, by much, and by both; whose sums are beyond a float in one block, and far from those
     in the next.

@@ -101,7 +101,7 @@ def test_values_of_a_kernel(tmp_path: Any) -> None:
     np.testing.assert_allclose(changed([1, 2]), truth.diffusion(NETWORK, 2.0)[1:3, 1:3], atol=1e-12)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_twenty_thousand_vertices_without_a_matrix() -> None:
     """Transductive classification: 800 known vertices of two loosely joined groups, all others predicted."""
     n, rng = 20_000, np.random.default_rng(0)

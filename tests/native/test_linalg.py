@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from mercer.native import linalg
 from mercer.native.linalg import NotPositive, cholesky, cholesky_solve, eigh, inverse, symmetric_svd, triangular_solve
 
-SIZES = [1, 2, 255, 256, 257, 513, 1100, 2100]
+SIZES = [1, 2, 255, 256, 257, 513, *(pytest.param(n, marks=pytest.mark.slow) for n in (1100, 2100))]
 PIVOTS = [
     (1, 0),
     (40, 0),
@@ -56,7 +56,9 @@ def test_the_factor_is_numpys_and_only_the_lower_triangle_is_read(n: int, dtype:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n", [100, 256, 700, 1100, 2100])
+@pytest.mark.parametrize(
+    "n", [100, 256, 700, pytest.param(1100, marks=pytest.mark.slow), pytest.param(2100, marks=pytest.mark.slow)]
+)
 def test_the_same_bits_for_any_number_of_threads(n: int, dtype: Any) -> None:
     """Mercer's threads, and those that BLAS is allowed when it is called."""
     A = _positive(n, dtype)

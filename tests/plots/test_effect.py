@@ -102,7 +102,7 @@ def test_categories_are_bars(frame: Any) -> None:
     np.testing.assert_allclose(age.average, average)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_model_of_a_table() -> None:
     frame = pl.DataFrame(TABLE)
     model = mc.TableModel(seconds=1.0, random_state=0).fit(frame, RICH)

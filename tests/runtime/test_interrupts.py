@@ -34,7 +34,9 @@ _LONG = {
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", _LONG)
+@pytest.mark.parametrize(
+    "name", [name if i < 2 else pytest.param(name, marks=pytest.mark.slow) for i, name in enumerate(_LONG)]
+)
 def test_a_long_computation_stops_when_interrupted(name: str) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", _SCRIPT.format(case=_LONG[name])], stdout=subprocess.PIPE, text=True

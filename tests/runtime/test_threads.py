@@ -153,7 +153,7 @@ def test_blas_is_held_and_restored_by_whichever_thread_comes_first_and_leaves_la
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("method", ["fork", "spawn", pytest.param("forkserver", marks=pytest.mark.slow)])
 def test_processes(method: str) -> None:
     if method not in multiprocessing.get_all_start_methods():
         pytest.skip(f"no {method} here")
@@ -164,7 +164,7 @@ def test_processes(method: str) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("how", ["loky", "multiprocessing", "threading"])
+@pytest.mark.parametrize("how", ["loky", pytest.param("multiprocessing", marks=pytest.mark.slow), "threading"])
 def test_joblib(how: str) -> None:
     expected = work()
     with warnings.catch_warnings():

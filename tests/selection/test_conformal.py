@@ -171,7 +171,7 @@ def _coverages(machine: Any, draws: int, n: int, new: int, **options: Any) -> An
     return np.array(out)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["loo", "split"])
 def test_coverage(method: str) -> None:
     """90 % ± 1.5 over 200 draws."""

@@ -144,7 +144,7 @@ def test_errors_of_nothing() -> None:
 # -- coverage ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("machine", "scale"),
     [
@@ -168,7 +168,7 @@ def test_the_guarantee_of_split_is_exact(machine: Any, scale: str) -> None:
     assert np.mean(inside) == pytest.approx(0.8, abs=3.5 * error)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["split", "loo"])
 def test_the_coverage_is_what_is_promised_on_both_sides(method: str) -> None:
     """With one width, the quiet half is always inside and the loud half far too seldom; with that of the noise, both

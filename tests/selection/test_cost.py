@@ -68,7 +68,7 @@ def test_the_way_is_the_one_that_is_taken(machine, kind) -> None:
     assert found.plan in str(found)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize(("machine", "kind"), MACHINES + OTHERS, ids=lambda x: str(x)[:40])
 def test_more_samples_cost_more(machine, kind) -> None:
     costs = []

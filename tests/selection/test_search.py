@@ -469,7 +469,7 @@ LANDMARKS: dict[str, Any] = {
 
 @pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # λ = 0
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("weighted", [pytest.param(False, marks=pytest.mark.slow), True])
 @pytest.mark.parametrize("name", LANDMARKS)
 def test_sums_over_landmarks_have_the_scores_of_fits(name: str, weighted: bool) -> None:
     machine, grid = LANDMARKS[name]

@@ -483,7 +483,14 @@ def _metrics() -> list[Any]:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("k", _metrics(), ids=lambda k: str(k)[:24])
-@pytest.mark.parametrize("criterion", ["loo", "marginal likelihood", "alignment"])
+@pytest.mark.parametrize(
+    "criterion",
+    [
+        "loo",
+        pytest.param("marginal likelihood", marks=pytest.mark.slow),
+        pytest.param("alignment", marks=pytest.mark.slow),
+    ],
+)
 def test_the_gradient_by_a_metric(k: Any, criterion: str) -> None:
     X = np.random.default_rng(1).standard_normal((25, 3))
     y = np.sin(X[:, 0] + X[:, 1]) + 0.2 * X[:, 2]

@@ -215,7 +215,7 @@ def test_weights_say_which_rows_count() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("classes", [False, True])
+@pytest.mark.parametrize("classes", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_few_groups_of_many_rows(classes: bool) -> None:
     """Each has more rows than the first round looks at."""
     frame = curves(2400)

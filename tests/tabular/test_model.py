@@ -76,7 +76,7 @@ def test_sets_hold_the_label(of_classes: Any, coverage: float) -> None:
     assert (of_classes.predict_set(later, 0.99).sum(axis=1) >= sets.sum(axis=1)).all()
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("coverage", [0.5, 0.8, 0.95])
 def test_intervals_hold_the_target(of_numbers: Any, coverage: float) -> None:
     later = uneven(1500, 5)
@@ -186,7 +186,7 @@ def test_what_is_saved_answers_the_same(of_classes: Any, of_numbers: Any, tmp_pa
     assert_the_same(of_numbers, uneven(50, 1), tmp_path / "m.mercer")
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_learnt_metrics_and_cells_are_saved_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mercer.tabular.finalists.WIDEST", 400)
     model = mc.learn(steps(), "y", **QUICK)

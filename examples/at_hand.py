@@ -350,15 +350,15 @@ def pages() -> Data:
         with np.load(path) as z:
             parts = [z[f"{view}_{part}"] for part in ("tr", "te") for view in "ITy"]
             kinds, source = z["classes"].tolist(), "2866 articles of Wikipedia (Rasiwasia et al. 2010)"
-        (I, T, y), (J, S, t) = parts[:3], parts[3:]
-        return Data(images=I, texts=T, y=y - 1, images_test=J, texts_test=S, y_test=t - 1, kinds=kinds, source=source)
+        (V, T, y), (W, S, t) = parts[:3], parts[3:]
+        return Data(images=V, texts=T, y=y - 1, images_test=W, texts_test=S, y_test=t - 1, kinds=kinds, source=source)
     rng = np.random.default_rng(0)
     y = rng.integers(10, size=1600)
     words, topics = rng.gamma(0.15, size=(10, 128)), rng.permutation(10)
     images, texts = np.empty((1600, 128)), np.empty((1600, 10))
     for i, kind in enumerate(y):
-        images[i] = rng.multinomial(150, 0.2 * words[kind] / words[kind].sum() + 0.8 / 128) / 150
-        texts[i] = rng.dirichlet(0.15 + 1.5 * (np.arange(10) == topics[kind]))
+        images[i] = rng.multinomial(150, 0.3 * words[kind] / words[kind].sum() + 0.7 / 128) / 150
+        texts[i] = rng.dirichlet(0.15 + 3.0 * (np.arange(10) == topics[kind]))
     kinds, source = [f"kind {j}" for j in range(10)], "made up: words and topics drawn from laws that ten kinds have"
     return Data(
         images=images[:1100], texts=texts[:1100], y=y[:1100], images_test=images[1100:], texts_test=texts[1100:],

@@ -2,9 +2,10 @@
 Which text belongs to this picture?
 ===================================
 
-A picture and a text have no columns in common, so neither is near to the other. Kernel CCA of pairs finds functions f of
-pictures and g of texts whose values on a pair are correlated: both views then are points of one space, where a picture
-can be asked for texts. A kernel for each view is all that is needed; both are histograms here, and χ² compares those.
+A picture and a text have no columns in common, so neither is near to the other. Kernel CCA of pairs finds functions f
+of pictures and g of texts whose values on a pair are correlated: both views then are points of one space, where a
+picture can be asked for texts. A kernel for each view is all that is needed; both are histograms here, and χ² compares
+those.
 """
 
 import sys
@@ -79,7 +80,7 @@ left.barh(range(len(order)), first[order], color=VERMILION, label="of the first 
 left.plot(share[order], range(len(order)), "|", color="black", markersize=12, label="of all texts")
 left.set_yticks(range(len(order)), [data.kinds[kind] for kind in order])
 left.set(xlabel="share that is of the kind of the picture")
-left.legend(frameon=False, loc="lower right")
+left.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
 for (name, values), colour in zip(held.items(), (BLUE, VERMILION), strict=True):
     other.plot(range(1, 7), values, "o-", color=colour, label=name)
 other.axhline(0, color=GREY, lw=1)

@@ -125,9 +125,42 @@ def refinement() -> None:
     ring = 0.9 * np.column_stack([np.cos(turn), np.sin(turn)])
     drawn(axes[3], [(i, (i + 1) % 6) for i in range(6)], ring, [BLUE] * 6)
     for shift in (2.6, 5.0):
-        drawn(axes[3], [(0, 1), (1, 2), (2, 0)], ring[::2] + [shift, -0.2], [BLUE] * 3)
+        drawn(axes[3], [(0, 1), (1, 2), (2, 0)], ring[::2] + np.array([shift, -0.2]), [BLUE] * 3)
     axes[3].set_title("never refined: 1 kind")
     write(figure, "refinement")
+
+
+def choosing() -> None:
+    """Three errors and the likelihood against γ, and the best of many kernels on labels without meaning."""
+    rng = np.random.default_rng(0)
+    x, new = rng.uniform(-2, 2, (60, 1)), rng.uniform(-2, 2, (2000, 1))
+    y, truth = (np.sin(3 * z[:, 0]) + 0.3 * rng.standard_normal(len(z)) for z in (x, new))
+    gammas = np.logspace(-1, 3, 33)
+    rows = []
+    for gamma in gammas:
+        f = mc.KernelRidgeCV([0.1], mc.Gaussian(gamma)).fit(x, y)
+        likely = mc.KernelRidgeCV([0.1], mc.Gaussian(gamma), criterion="marginal likelihood").fit(x, y).best_score_
+        errors = [np.mean(r**2) for r in (y - f.predict(x), f.loo_residuals_, truth - f.predict(new))]
+        rows.append([*errors, likely])
+    training, left_out, unseen, likelihood = np.array(rows).T
+    figure, (errors_at, likely_at, lucky_at) = panels(3)
+    errors_at.plot(gammas, training, color=ORANGE, label="training")
+    errors_at.plot(gammas, left_out, color=BLUE, label="leave-one-out")
+    errors_at.plot(gammas, unseen, color=GREEN, label="new samples")
+    errors_at.set(xscale="log", xlabel="γ", title="mean squared error", ylim=(0, 0.5))
+    errors_at.legend(fontsize=7)
+    likely_at.plot(gammas, likelihood, color=BLUE)
+    likely_at.set(xscale="log", xlabel="γ", title="log marginal likelihood")
+    for toss in range(12):
+        rng = np.random.default_rng(toss)
+        noise, coin = rng.standard_normal((60, 30)), rng.permutation(np.repeat([0, 1], 30))
+        kernels = [mc.Gaussian(0.5).on(sorted(map(int, rng.choice(30, 2, replace=False)))) for _ in range(100)]
+        search = mc.KernelSearchCV(mc.SVC(), {"kernel": kernels}, cv=5).fit(noise, coin)
+        best = np.maximum.accumulate(search.cv_results_["mean_test_score"])
+        lucky_at.step(np.arange(1, 101), best, color=BLUE, linewidth=0.8, alpha=0.6, where="post")
+    lucky_at.axhline(0.5, color=GREEN, linestyle="--", linewidth=1)
+    lucky_at.set(xscale="log", xlabel="kernels tried", title="best score on coin tosses", ylim=(0.3, 0.85))
+    write(figure, "choosing")
 
 
 if __name__ == "__main__":
@@ -135,3 +168,4 @@ if __name__ == "__main__":
     norms()
     penalties()
     refinement()
+    choosing()

@@ -20,11 +20,12 @@ from mercer.kernels.compose.pointwise import Scaled
 from mercer.kernels.compose.terms import Product, Sum, Terms
 from mercer.kernels.notation import kernel_classes, parse
 from mercer.kernels.parameters import Check
-from mercer.play.limits import LONGEST_KERNEL, MOST_PARTS, Refused
+from mercer.play.limits import LARGEST_WHOLE, LONGEST_KERNEL, MOST_PARTS, Refused
 
 _POWERS = 3.0  # of ten, that a slider covers on each side of 1
 _DIGITS = 6  # of a number that a slider sets
 _HIGHEST = 12  # to which a slider of whole numbers goes
+_SEEDS = ("random_state", "seed")
 
 
 def read(text: str) -> Kernel:
@@ -37,7 +38,21 @@ def read(text: str) -> Kernel:
     parts = len(kernel._parts())
     if parts > MOST_PARTS:
         raise Refused(f"The expression has {parts} parts; the page takes {MOST_PARTS}.")
+    for part in kernel._parts():
+        _check_whole(part)
     return kernel
+
+
+def _check_whole(kernel: Kernel) -> None:
+    """Refuse a degree or a length of which one value of the kernel would take for ever."""
+    for field in dataclasses.fields(kernel):
+        value = getattr(kernel, field.name)
+        if field.name in _SEEDS or "check" not in field.metadata or not _is_number(value):
+            continue
+        if abs(value) > LARGEST_WHOLE and _counts(field, value):
+            raise Refused(
+                f"{type(kernel).__name__}({field.name}={value:g}): the page takes whole numbers up to {LARGEST_WHOLE}."
+            )
 
 
 def tree(kernel: Kernel, numbers: Mapping[str, Any], at: str = "") -> dict[str, Any]:
@@ -201,7 +216,7 @@ def _formula(kernel: Kernel) -> str:
 
 
 def _first_sentence(cls: type[Kernel]) -> str:
-    return (cls.__doc__ or "").strip().split("\n")[0].split(".  ")[0].rstrip(".")
+    return (cls.__doc__ or "").strip().split("\n")[0].split(".  ")[0].rstrip(".").replace("``", "")
 
 
 def _proof(kernel: Kernel) -> str:

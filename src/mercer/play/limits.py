@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from mercer.troubles import coded
+
 MOST_POINTS = 10_000
 MOST_CLASSES = 4
 MOST_ITEMS = 200  # words, molecules
 LONGEST_ITEM = 500  # letters
 LONGEST_KERNEL = 2000  # letters of an expression
 MOST_PARTS = 64  # kernels in an expression
+LARGEST_WHOLE = 4096  # degree, depth, length or number of features in an expression
 LARGEST_MESSAGE = 1_000_000  # bytes
 MOST_FAULTS = 50  # messages of a connection that cannot be read
 MOST_WAITING = 200  # frames that wait for a page
 MOST_PAGES = 8  # connections at a time
 SECONDS = 20.0  # for one picture
+LEFT_AFTER = 1.5  # seconds until what does not look at the clock is left alone
+MOST_LEFT = 3  # threads that were left alone
 PATIENCE = 10.0  # seconds until a page that takes no more is left
 MEMORY = "1GB"
 FAR = 1e6  # no coordinate is farther out
@@ -21,3 +26,6 @@ LONGEST_WORDS = 600  # letters of a message to the page
 
 class Refused(ValueError):
     """What a page asked for cannot be answered; the message says why, and goes to the page as it is."""
+
+    def __init__(self, message: str, code: str = "M407") -> None:
+        super().__init__(coded(message, code))

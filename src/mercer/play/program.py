@@ -99,9 +99,10 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family)
     except OSError as error:
+        words = f"{host}:{port} cannot be listened at: {error.strerror or error}."
         if error.errno == errno.EADDRINUSE:
-            raise OSError(f"Port {port} of {host} is taken: give another, or --port 0 for any that is free.") from None
-        raise OSError(f"{host}:{port} cannot be listened at: {error.strerror or error}.") from None
+            words = f"Port {port} of {host} is taken: give another, or --port 0 for any that is free."
+        raise OSError(coded(words, "M406")) from None
 
 
 def _serve(app: Any, listening: socket.socket, dropped: Callable[[], None]) -> None:

@@ -138,20 +138,20 @@ def of_table(path: str | Path, columns: tuple[str, ...] = (), target: str | None
 
     frame = read_table(path)
     if not isinstance(frame, pl.DataFrame):
-        raise Refused(f"{path} is a sparse table: a page opens tables with named columns, as CSV and Parquet.")
+        raise Refused(f"{path} is a sparse table: a page opens tables with named columns, as CSV and Parquet.", "M502")
     absent = [name for name in (*columns, *([target] if target else [])) if name not in frame.columns]
     if absent:
-        raise Refused(f"{path} has no column {absent[0]!r}; it has {', '.join(frame.columns[:20])}.")
+        raise Refused(f"{path} has no column {absent[0]!r}; it has {', '.join(frame.columns[:20])}.", "M105")
     if len(columns) not in (0, 2):
-        raise Refused(f"{len(columns)} columns were given: a plane is of two.")
+        raise Refused(f"{len(columns)} columns were given: a plane is of two.", "M205")
     names = list(columns) or [c for c in frame.columns if frame[c].dtype.is_numeric() and c != target]
     if len(names) < 2 or not all(frame[c].dtype.is_numeric() for c in names):
-        raise Refused(f"{path}: two columns of numbers are needed to draw points; name them with --columns.")
+        raise Refused(f"{path}: two columns of numbers are needed to draw points; name them with --columns.", "M102")
     frame = frame.drop_nulls(names).filter(pl.all_horizontal(pl.col(names).cast(pl.Float64).is_finite()))
     if frame.height > MOST_POINTS:
         frame = frame.sample(MOST_POINTS, seed=0)
     if frame.height < 2:
-        raise Refused(f"{path}: fewer than two rows have numbers in {', '.join(names[:5])}.")
+        raise Refused(f"{path}: fewer than two rows have numbers in {', '.join(names[:5])}.", "M116")
     Z = frame.select(pl.col(names).cast(pl.Float64)).to_numpy()
     spread = Z.std(axis=0)
     Z = (Z - Z.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
@@ -163,6 +163,7 @@ def of_table(path: str | Path, columns: tuple[str, ...] = (), target: str | None
     values, y = np.unique(frame[target].cast(pl.String).fill_null("missing").to_numpy(), return_inverse=True)
     if len(values) > MOST_CLASSES:
         raise Refused(
-            f"Column {target!r} has {len(values)} different values; a page shows {MOST_CLASSES} classes at most."
+            f"Column {target!r} has {len(values)} different values; a page shows {MOST_CLASSES} classes at most.",
+            "M112",
         )
     return X, y.astype(int)

@@ -76,16 +76,15 @@ def some_rows(n: int) -> Array:
 
 
 def matrix_views(kernel: Kernel, X: Samples, n: int, groups: Array, ridge: float | None) -> list[View]:
-    """The matrix of at most MATRIX_ROWS samples, rows by group and within it along the leading eigenvector, and its
+    """The matrix of at most MATRIX_ROWS samples, rows by group and within it beside what they are like, and its
     eigenvalues with the effective dimension Σ λ_i/(λ_i + ridge).
     """
     rows = some_rows(n)
     part = X[rows] if isinstance(X, np.ndarray) else [X[i] for i in rows]
     K = np.asarray(kernel.gram(part, compute=Compute(memory=MEMORY)).dense(), np.float64)
     with single_threaded_if_small(len(K)):
-        values, vectors = np.linalg.eigh(K)
-    leading = vectors[:, -1] * np.sign(vectors[np.abs(vectors[:, -1]).argmax(), -1])
-    order = np.lexsort((leading, np.asarray(groups)[rows]))
+        values = np.linalg.eigvalsh(K)
+        order = _ordered(K, np.asarray(groups)[rows])
     K = K[np.ix_(order, order)]
     low, high = float(K.min()), float(K.max())
     shades = np.round(255 * (K - low) / (high - low if high > low else 1.0)).astype(np.uint8)
@@ -97,3 +96,18 @@ def matrix_views(kernel: Kernel, X: Samples, n: int, groups: Array, ridge: float
         View("matrix", {**of, "low": low, "high": high}, {"shades": shades, "rows": rows[order]}),
         View("spectrum", spectrum, {"values": values[::-1][:_EIGENVALUES]}),
     ]
+
+
+def _ordered(K: Array, groups: Array) -> Array:
+    """Rows by group, and within it along the Fiedler vector of the graph whose weights are K − min K: what is alike
+    stands together.
+    """
+    along = np.zeros(len(K))
+    for group in np.unique(groups):
+        rows = np.flatnonzero(groups == group)
+        if len(rows) > 2:
+            W = K[np.ix_(rows, rows)] - K.min()
+            root = np.sqrt(np.maximum(W.sum(axis=1), 1e-300))
+            second = np.linalg.eigh(W / root / root[:, None])[1][:, -2] / root
+            along[rows] = second * np.sign(second[np.abs(second).argmax()])
+    return np.lexsort((along, groups))

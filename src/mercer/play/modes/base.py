@@ -130,7 +130,8 @@ class Mode(ABC):
         trace = Trace()
         slow = yield from self.pictures(state, trace)
         yield trace.view()
-        yield from matrix_views(bound, samples, len(samples), self.groups(state), self.ridge(state))
+        groups = self.groups(state) if trace.groups is None else trace.groups
+        yield from matrix_views(bound, samples, len(samples), groups, self.ridge(state))
         if slow is not None and not brief:
             yield from slow()
 
@@ -160,11 +161,12 @@ class Mode(ABC):
 
 
 class Trace:
-    """Listens to a solver: seconds, gap and objective of its steps."""
+    """Listens to a solver: seconds, gap and objective of its steps; ``groups``, where it has found any."""
 
     def __init__(self) -> None:
         self.began, self.steps = time.perf_counter(), list[tuple[float, float, float]]()
         self.said: dict[str, Any] = {}
+        self.groups: Array | None = None
 
     def __call__(self, said: dict[str, Any]) -> bool:
         gap, objective = said.get("gap"), said.get("objective")

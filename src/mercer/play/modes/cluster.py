@@ -42,7 +42,8 @@ class Cluster(Mode):
     def pictures(self, state: State, trace: Trace) -> Pictures:
         X = state.data.X
         machine = fitted(self.call(state), state.kernel, trace, X)
-        arrays = points(state, assigned=np.asarray(machine.labels_))
+        trace.groups = np.asarray(machine.labels_)
+        arrays = points(state, assigned=trace.groups)
         data: dict[str, Any] = {"numbers": self.measured(state, machine=machine, X=X)}
         if state.learner == "k-means":
             kinds = np.asarray(machine.predict(plane()))

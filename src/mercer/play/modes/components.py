@@ -35,6 +35,9 @@ class Components(Mode):
     families = ("cloud", "moons", "rings", "groups", "same mean")
     numbers = (("share of the variance that is kept", "np.sum(machine.explained_variance_ratio_)"),)
 
+    def groups(self, state: State) -> np.ndarray:
+        return np.zeros(len(state.data), int)
+
     def lines(self, state: State) -> list[str]:
         made = f"machine = {self.call(state).python}.fit(X)"
         return [made, "denoised = machine.inverse_transform(machine.transform(X))"]

@@ -7,14 +7,17 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from scipy import sparse
 
+from mercer.compute import Compute, within
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.kernels.base import Kernel
 from mercer.play.modes.base import Learner, Mode, Pictures, Trace
 from mercer.play.state import State
 from mercer.play.views import View
+from mercer.troubles import CODE
 
 _SHARED = 12  # parts that are shown
-_WIDEST = 200_000  # features
+_WIDEST = "8MB"  # of features of two items
+_ALIGNMENT = "mc.alignment(K, (y[:, None] == y).astype(float)) if np.ptp(K) > 0 else np.nan"  # of a constant: none
 
 
 class OfItems(Mode):
@@ -36,7 +39,7 @@ class OfItems(Mode):
     def shown(self, state: State) -> tuple[tuple[str, str], ...]:
         if len(np.unique(state.data.y)) < 2:
             return self.numbers
-        return (*self.numbers, ("alignment with the labels", "mc.alignment(K, (y[:, None] == y).astype(float))"))
+        return (*self.numbers, ("alignment with the labels", _ALIGNMENT))
 
     def lines(self, state: State) -> list[str]:
         i, j = state.pair
@@ -71,11 +74,12 @@ def _shared(kernel: Kernel, two: list[str]) -> dict[str, Any]:
     if part is None:
         return {"why": "This kernel has no list of features: its values are all that is known."}
     try:
-        F, names = part.features(two), part.feature_names(two)
+        with within(Compute(memory=_WIDEST)):
+            F, names = part.features(two), part.feature_names(two)
+    except (MemoryError, OverflowError):
+        return {"why": f"The features of {part} are too many to list."}
     except (TypeError, ValueError, NotImplementedError) as error:
-        return {"why": str(error)}
-    if F.shape[1] > _WIDEST:
-        return {"why": f"The kernel has {F.shape[1]} features: too many to list."}
+        return {"why": CODE.sub("", str(error)).rstrip()}
     F = np.asarray(cast("Any", F).toarray() if sparse.issparse(F) else F, np.float64)
     product = F[0] * F[1]
     best = np.argsort(-np.abs(product), kind="stable")[:_SHARED]

@@ -7,6 +7,8 @@ import { byId, h, say } from "./dom.js";
 /** @type {Map<string, Card>} */
 const cards = new Map();
 
+const BESIDE = new Set(["matrix", "solver", "pair"]); // the other views stand in the first column
+
 /**
  * The card of a view, made when first asked for.
  * @param {string} name @param {string} title @param {...Node} inside
@@ -18,7 +20,7 @@ export function card(name, title, ...inside) {
   const words = h("p", { class: "quiet" });
   const body = h("div", { class: "body" }, ...inside);
   const element = h("section", { class: "card", id: `card-${name}`, "aria-labelledby": `title-${name}` }, h("h2", { id: `title-${name}` }, title), body, words);
-  byId("cards").append(element);
+  byId(BESIDE.has(name) ? "cards-beside" : "cards-first").append(element);
   made = { element, body, words };
   cards.set(name, made);
   return made;

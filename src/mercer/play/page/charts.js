@@ -30,9 +30,9 @@ class Chart {
 }
 
 /** A box with powers of ten on the left. @returns {Box} */
-function logBox(paper, colours, low, high, x0, x1) {
+function logBox(paper, colours, low, high, x0, x1, [top, height] = [0, paper.height - 14]) {
   const [a, b] = [Math.floor(Math.log10(low)), Math.max(Math.ceil(Math.log10(high)), Math.floor(Math.log10(low)) + 1)];
-  const box = new Box([38, 8, Math.max(paper.width - 48, 1), Math.max(paper.height - 30, 1)], [x0, x1, a, b]);
+  const box = new Box([38, top + 8, Math.max(paper.width - 48, 1), Math.max(height - 16, 1)], [x0, x1, a, b]);
   const lines = [];
   for (const e of ticks(a, b, box.t / 26).filter(Number.isInteger)) {
     const p = box.py(e);
@@ -66,7 +66,7 @@ export class SpectrumChart extends Chart {
     values.forEach((v, i) => {
       const [x, w] = [box.px(i + 0.12), box.px(i + 0.88)];
       const y = box.py(Math.log10(Math.max(Math.abs(v), low)));
-      if (v !== 0) bars[v > 0 ? "plus" : "minus"].push([x, box.y + box.t, x, y, w, y, w, box.y + box.t]);
+      if (Math.abs(v) >= low) bars[v > 0 ? "plus" : "minus"].push([x, box.y + box.t, x, y, w, y, w, box.y + box.t]);
     });
     this.paper.inside(box.place, () => {
       this.paper.paths(bars.plus, { fill: colours.hues[0] }, true);
@@ -98,31 +98,33 @@ export class SolverChart extends Chart {
     const gaps = [];
     const objectives = [];
     for (let i = 0; i < n; i++) {
-      if (steps[3 * i + 1] > 0) gaps.push([i, steps[3 * i + 1]]);
+      if (steps[3 * i + 1] > 0 && steps[3 * i + 1] < Infinity) gaps.push([i, steps[3 * i + 1]]);
       if (Number.isFinite(steps[3 * i + 2])) objectives.push([i, steps[3 * i + 2]]);
     }
     this.say(inWords(view.data, n, objectives));
-    this.canvas.hidden = gaps.length + objectives.length < 2;
+    const curves = [objectives.length > 1 && this.objective, gaps.length > 1 && this.gap].filter(Boolean);
+    this.canvas.hidden = !curves.length;
+    this.canvas.classList.toggle("tall", curves.length > 1);
     if (this.canvas.hidden || !this.paper.begin(colours.paper)) return;
-    if (gaps.length > 1) this.gap(gaps, n, colours);
-    else this.objective(objectives, n, colours);
+    const part = this.paper.height / curves.length;
+    curves.forEach((curve, i) => curve && curve.call(this, curve === this.gap ? gaps : objectives, n, colours, [i * part, part]));
   }
 
-  gap(gaps, n, colours) {
+  gap(gaps, n, colours, [top, height]) {
     const sizes = gaps.map(([, g]) => g);
-    const box = logBox(this.paper, colours, Math.max(Math.min(...sizes), 1e-17), Math.max(...sizes), 0, Math.max(n - 1, 1));
+    const box = logBox(this.paper, colours, Math.max(Math.min(...sizes), 1e-17), Math.max(...sizes), 0, Math.max(n - 1, 1), [top, height]);
     this.curve(box, gaps.map(([i, g]) => [i, Math.log10(g)]), colours);
-    this.paper.text(box.x + box.w - 4, box.y + 14, "gap at each report", { anchor: "end", fill: colours.faint });
+    this.paper.text(box.x + box.w - 4, box.y + 14, "gap at each report", { anchor: "end", fill: colours.faint, halo: colours.paper });
   }
 
-  objective(objectives, n, colours) {
+  objective(objectives, n, colours, [top, height]) {
     const sizes = objectives.map(([, v]) => v);
     const [low, high] = [Math.min(...sizes), Math.max(...sizes)];
     const room = (high - low || Math.abs(high) || 1) * 0.08;
-    const box = new Box([54, 8, Math.max(this.paper.width - 64, 1), Math.max(this.paper.height - 30, 1)], [0, Math.max(n - 1, 1), low - room, high + room]);
+    const box = new Box([54, top + 8, Math.max(this.paper.width - 64, 1), Math.max(height - 16, 1)], [0, Math.max(n - 1, 1), low - room, high + room]);
     box.axes(this.paper, colours, { grid: true, x: false });
     this.curve(box, objectives, colours);
-    this.paper.text(box.x + box.w - 4, box.y + 14, "objective at each report", { anchor: "end", fill: colours.faint });
+    this.paper.text(box.x + box.w - 4, box.y + 14, "objective at each report", { anchor: "end", fill: colours.faint, halo: colours.paper });
   }
 
   curve(box, pairs, colours) {
@@ -136,7 +138,7 @@ export class SolverChart extends Chart {
 function inWords(said, n, objectives) {
   const parts = [];
   if (said.stop_reason) parts.push(`Ended by: ${said.stop_reason}${said.n_iter !== undefined ? `, after ${many(said.n_iter, "step")}` : ""}.`);
-  else if (said.n_iter !== undefined) parts.push(`${many(said.n_iter, "step")}.`);
+  else if (said.n_iter !== undefined && n) parts.push(`${many(said.n_iter, "step")}.`);
   if (said.gap !== undefined && said.gap !== null) parts.push(`Gap ${short(said.gap, 3)}.`);
   if (said.solver) parts.push(`Method: ${said.solver}.`);
   if (objectives.length) parts.push(`Objective ${short(objectives.at(-1)[1])}.`);
@@ -154,13 +156,15 @@ export class WeightsChart extends Chart {
   /** @param {Frame} view */
   draw(view) {
     const colours = palette();
+    this.canvas.style.height = view.data.kind === "metric" ? "" : `${Math.max(2.2 * view.data.names.length, 4)}rem`;
     if (view.data.kind === "metric") this.metric(view.arrays.metric, colours);
     else this.terms(view.data.names, [...view.arrays.weights], colours);
   }
 
   terms(names, weights, colours) {
     const total = weights.reduce((a, b) => a + b, 0) || 1;
-    this.say(`Weights: ${names.map((name, i) => `${name} ${short(weights[i], 3)}`).join("; ")}.`);
+    this.canvas.setAttribute("aria-label", `Weights: ${names.map((name, i) => `${name} ${short(weights[i], 3)}`).join("; ")}.`);
+    this.card.words.textContent = "";
     if (!this.paper.begin(colours.paper)) return;
     const { width, height } = this.paper;
     const row = Math.min(34, (height - 6) / names.length);

@@ -1,6 +1,7 @@
 /** Words and molecules: a list that is written, a map of it, and two items side by side. */
 
 import { Box } from "./box.js";
+import { card } from "./cards.js";
 import { announce, byId, h } from "./dom.js";
 import { SIGN_OF_CLASS, placeOn } from "./paper.js";
 import { rounded, short } from "./words.js";
@@ -27,22 +28,32 @@ export function drawMap(paper, box, { view, light }, palette) {
   const [i, j] = pair;
   paper.segments([box.x, box.py(0), box.x + box.w, box.py(0), box.px(0), box.y, box.px(0), box.y + box.t], { stroke: palette.grid });
   paper.segments([spots[2 * i], spots[2 * i + 1], spots[2 * j], spots[2 * j + 1]], { stroke: palette.ink, width: 1.4, dash: [4, 3], opacity: 0.7 });
-  const taken = [];
-  items.forEach((text, k) => {
-    const [x, y] = [spots[2 * k], spots[2 * k + 1]];
-    const chosen = k === i || k === j || k === light;
-    paper.signs(SIGN_OF_CLASS[labels[k]], [x, y], chosen ? 6.5 : 5, { fill: palette.hues[labels[k]], stroke: palette.paper, width: 1 });
-    if (chosen) paper.signs("circle", [x, y], 10, { stroke: palette.ink, width: k === light ? 2.5 : 1.4 });
-    // names that would lie on others are left out, not those that are looked at
-    const words = text.length > 18 ? `${text.slice(0, 17)}…` : text;
-    const [w, left] = [6.4 * words.length, x > box.x + 0.7 * box.w];
-    const from = left ? x - 10 - w : x + 10;
-    if (!chosen && taken.some(([a, b, c]) => Math.abs(b - y) < 12 && from < a + c && a < from + w)) return;
-    taken.push([from, y, w]);
-    paper.text(left ? x - 12 : x + 12, y + 4, words, { anchor: left ? "end" : "start", fill: palette.ink, halo: palette.paper, bold: chosen });
+  const around = (k) => k === i || k === j || k === light;
+  /** Boxes x, y, width, height in which no name may lie. @type {number[][]} */
+  const taken = items.map((_, k) => [spots[2 * k] - 6, spots[2 * k + 1] - 6, 12, 12]);
+  items.forEach((_, k) => {
+    const at = [spots[2 * k], spots[2 * k + 1]];
+    paper.signs(SIGN_OF_CLASS[labels[k]], at, around(k) ? 6.5 : 5, { fill: palette.hues[labels[k]], stroke: palette.paper, width: 1 });
+    if (around(k)) paper.signs("circle", at, 10, { stroke: palette.ink, width: k === light ? 2.5 : 1.4 });
   });
+  // what is looked at is named first; a name without room is left out
+  const order = items.map((_, k) => k).sort((a, b) => Number(around(b)) - Number(around(a)));
+  for (const k of order) {
+    const words = items[k].length > 18 ? `${items[k].slice(0, 17)}…` : items[k];
+    const places = sidesOf(spots[2 * k], spots[2 * k + 1], (around(k) ? 7.2 : 6.6) * words.length);
+    const free = places.find((place) => place[0] >= box.x - 12 && place[0] + place[2] <= box.x + box.w + 12 && !taken.some((other) => meet(place, other)));
+    if (!free && !around(k)) continue;
+    const [x, y, w] = free ?? places[0];
+    taken.push([x, y, w, 13]);
+    paper.text(x + w / 2, y + 10.5, words, { anchor: "middle", fill: palette.ink, halo: palette.paper, bold: around(k) });
+  }
   paper.text(box.x + box.w, box.y + box.t + 13, "two principal components in the space of the kernel", { anchor: "end", fill: palette.faint });
 }
+
+/** Where a name of some width can stand: right, left, below, above. @returns {number[][]} */
+const sidesOf = (x, y, w) => [[x + 11, y - 7, w, 13], [x - 11 - w, y - 7, w, 13], [x - w / 2, y + 10, w, 13], [x - w / 2, y - 24, w, 13]];
+
+const meet = ([x, y, w, t], [x2, y2, w2, t2]) => x < x2 + w2 && x2 < x + w && y < y2 + t2 && y2 < y + t;
 
 export function mapInWords({ view }) {
   if (!view) return "";
@@ -195,7 +206,7 @@ export class PairView {
     this.pictures = h("div", { class: "drawn" });
     this.table = h("div", { class: "shared" });
     this.shape = "";
-    byId("pair").append(h("div", { class: "row" }, this.choices[0], h("span", { class: "quiet" }, "and"), this.choices[1]), this.pictures, this.table);
+    card("pair", "Two of them", h("div", { class: "row" }, this.choices[0], h("span", { class: "quiet" }, "and"), this.choices[1]), this.pictures, this.table);
   }
 
   /** @param {Frame|undefined} main @param {Frame|undefined} shared */

@@ -2,7 +2,7 @@
 
 import { Attempts } from "./attempts.js";
 import { Blocks, showFacts } from "./blocks.js";
-import { card, explain, only } from "./cards.js";
+import { card, only } from "./cards.js";
 import { SolverChart, SpectrumChart, WeightsChart } from "./charts.js";
 import { LearnerChoice, ModeChoice, SampleChoice } from "./choices.js";
 import { announce, byId, say } from "./dom.js";
@@ -34,8 +34,8 @@ import { short } from "./words.js";
 
 const LABELLED = new Set(["classify", "two_samples", "weights"]); // modes in which the class of a point means something
 const KEYS = {
-  plane: "Keys in the picture: arrows move a crosshair, Enter adds a point, M takes one up, Delete erases, 1 to 4 choose a class and L gives it.",
-  line: "Keys in the picture: arrows move a crosshair, Enter adds a point, M takes one up, Delete erases.",
+  points: "Keys in the picture: arrows move a crosshair, Enter adds a point, M takes one up, Delete erases.",
+  classes: "Keys in the picture: arrows move a crosshair, Enter adds a point, M takes one up, Delete erases, 1 to 4 choose a class and L gives it.",
   items: "Click an item to compare it with the one before. Keys in the picture: arrows go from item to item, Enter chooses.",
 };
 
@@ -158,13 +158,13 @@ function build(menu) {
   const sampleChoice = new SampleChoice({ data: (data, gesture = null) => store.change({ data, pair: undefined }, gesture), settle, most: menu.limits.points, table: menu.table });
   const pens = new Pens();
 
-  /** Another mode, as one left it; points that it can use come along. */
+  /** Another mode, as one left it; a table and points that were put in by hand come along. */
   function enter(name) {
     const next = /** @type {Mode} */ (modes.get(name));
     left.set(mode.name, store.state);
     const before = left.get(name) ?? first(next);
     const { data } = store.state;
-    const comes = mode.shows === "plane" && next.shows === "plane" && (data.table || data.points?.length || next.families.includes(data.family ?? ""));
+    const comes = mode.shows === "plane" && next.shows === "plane" && (data.table || data.points?.length);
     store.change({ pair: undefined, ...before, ...(comes ? { data } : {}) });
   }
 
@@ -245,7 +245,7 @@ function build(menu) {
   function showCards() {
     const solved = views.get("solver");
     const steps = solved && (solved.arrays.steps.length || Object.keys(solved.data).length);
-    only(new Set(["numbers", "matrix", "spectrum", ...(steps ? ["solver"] : []), ...(views.get("weights") ? ["weights"] : [])]));
+    only(new Set(["numbers", "matrix", "spectrum", ...(steps ? ["solver"] : []), ...(views.get("weights") ? ["weights"] : []), ...(mode.shows === "items" ? ["pair"] : [])]));
   }
 
   // -- the lesson, the rest of the page --------------------------------------------------------------------------------
@@ -329,12 +329,12 @@ function build(menu) {
     say(byId("question"), mode.question);
     pens.suit(LABELLED.has(mode.name));
     const items = mode.shows === "items";
-    byId("pens").hidden = items || !mode.families.length;
-    byId("editor").hidden = byId("pair").hidden = !items;
-    say(byId("keys"), items || mode.families.length ? KEYS[mode.shows] : "");
-    byId("plane").classList.toggle("drawable", !items && mode.families.length > 0);
+    byId("editor").hidden = !items;
+    const drawable = !items && mode.families.length > 0;
+    say(byId("keys"), items ? KEYS.items : !drawable ? "" : LABELLED.has(mode.name) ? KEYS.classes : KEYS.points);
+    byId("pens").hidden = !drawable;
+    byId("plane").classList.toggle("drawable", drawable);
     byId("plane").setAttribute("aria-label", mode.title);
-    document.body.dataset.mode = mode.name;
     bar.show(state.kernel, true);
     redraw(...all);
   }
@@ -422,7 +422,6 @@ function build(menu) {
   /** What is seen, for who does not see it. */
   function inWords() {
     stage.say(scene());
-    explain("matrix", matrix.words());
     announce(numbersInWords(main(), views.get("error")));
   }
 

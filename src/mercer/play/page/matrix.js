@@ -1,6 +1,6 @@
 /** The Gram matrix as a heat map. A row under the pointer, or under the arrow keys, lights its sample. */
 
-import { card } from "./cards.js";
+import { card, explain } from "./cards.js";
 import { CIVIDIS_PIXELS, palette } from "./colours.js";
 import { announce, h, say } from "./dom.js";
 import { CanvasPaper, placeOn } from "./paper.js";
@@ -18,6 +18,7 @@ export class MatrixView {
     this.paper = new CanvasPaper(this.canvas);
     /** @type {import("./wire.js").Frame|undefined} */
     this.view = undefined;
+    this.words = "";
     this.row = -1;
     this.canvas.addEventListener("pointermove", (event) => this.point(event));
     this.canvas.addEventListener("pointerleave", () => this.leave());
@@ -76,6 +77,7 @@ export class MatrixView {
   draw(view, light, label) {
     this.view = view;
     const colours = palette();
+    if (view) this.say(view.data);
     if (!view || !this.paper.begin(colours.paper)) return;
     const n = this.size;
     const { shades, rows } = view.arrays;
@@ -105,11 +107,12 @@ export class MatrixView {
     }
   }
 
-  /** In words. */
-  words() {
-    if (!this.view) return "";
-    const { of, n, low, high } = this.view.data;
+  /** In words, under the picture. */
+  say({ of, n, low, high }) {
     const some = of < n ? `${of} of ${n} samples` : `${n} samples`;
-    return `k of ${some}, together by class and along the first eigenvector; from ${short(low, 3)}, dark, to ${short(high, 3)}, bright.`;
+    const words = `k of ${some}, those that are alike beside each other; from ${short(low, 3)}, dark, to ${short(high, 3)}, bright.`;
+    if (words === this.words) return;
+    this.words = words;
+    explain("matrix", words);
   }
 }

@@ -16,7 +16,7 @@ const STRONGEST = 0.5; // share of a hue where the machine is sure
 const LEVELS = 9; // of the bands in an SVG
 
 /** The box of the plane on a paper. */
-export const boxOf = (paper, width, height) => Box.isometric(paper.width, paper.height, [-width, width, -height, height], [8, 10, 22, 30]);
+export const boxOf = (paper, width, height) => Box.isometric(paper.width, paper.height, [-width, width, -height, height], [8, 10, 22, 36]);
 
 /**
  * @param {any} paper @param {Box} box @param {Scene} scene @param {Palette} palette
@@ -52,11 +52,15 @@ function everyThird(points) {
   return found;
 }
 
-/** How far from zero a machine is sure: 1 where that has a meaning, else what is seldom passed. */
-function scaleOf(view, mode) {
-  if (view.data.field === "classes" || mode === "classify" || mode === "weights") return 1.5;
-  const sizes = Float32Array.from(view.arrays.field, Math.abs).sort();
-  return sizes[Math.floor(0.97 * (sizes.length - 1))] || 1;
+/** How far below and above zero a machine is sure: near 1 where that has a meaning, else what is seldom passed. */
+function scalesOf(view, mode) {
+  if (view.data.field === "classes" || mode === "classify" || mode === "weights") return [1.5, 1.5];
+  const seldom = (values) => values.sort()[Math.floor(0.97 * (values.length - 1))] || 1;
+  const { field } = view.arrays;
+  // the scores inside and outside of what is usual are of different size
+  if (mode === "novelty") return [seldom(field.filter((v) => v < 0).map(Math.abs)), seldom(field.filter((v) => v > 0))];
+  const scale = seldom(field.map(Math.abs));
+  return [scale, scale];
 }
 
 /** Where lines are drawn. */
@@ -76,12 +80,12 @@ function levelsOf(view, mode) {
 function field(paper, box, scene, palette) {
   const { view, mode, width, height } = scene;
   const [rows, columns] = view.shapes.field;
-  const scale = scaleOf(view, mode);
+  const scales = scalesOf(view, mode);
   const hues = view.arrays.kinds ? (view.data.classes ?? [0, 1, 2, 3]).map((k) => palette.hues[k]) : sides(scene, palette);
   if (paper instanceof CanvasPaper) {
-    paper.raster(pixels(view, hues, scale, palette), columns, rows, box.place);
+    paper.raster(pixels(view, hues, scales, palette), columns, rows, box.place);
   } else {
-    bands(paper, box, scene, hues, scale, palette);
+    bands(paper, box, scene, hues, scales, palette);
   }
   const grid = padded(view.arrays.field, columns, rows, width, height);
   for (const level of levelsOf(view, mode)) {
@@ -94,27 +98,28 @@ function field(paper, box, scene, palette) {
 const tint = (t) => STRONGEST * Math.min(t, 1) ** 0.7;
 
 /** A colour a cell. */
-function pixels(view, hues, scale, palette) {
+function pixels(view, hues, scales, palette) {
   const { field: values, kinds } = view.arrays;
   const tables = hues.map((hue) => Uint32Array.from({ length: 65 }, (_, i) => pixel(mixed(palette.paper, hue, tint(i / 64)))));
   const found = new Uint32Array(values.length);
   for (let i = 0; i < values.length; i++) {
     const v = values[i];
-    const table = kinds ? tables[kinds[i]] : tables[v > 0 ? 1 : 0];
-    found[i] = table ? table[Math.min(64, Math.round((Math.abs(v) / scale) * 64)) || 0] : 0;
+    const side = v > 0 ? 1 : 0;
+    const table = tables[kinds ? kinds[i] : side];
+    found[i] = table ? table[Math.min(64, Math.round((Math.abs(v) / scales[side]) * 64)) || 0] : 0;
   }
   return found;
 }
 
 /** The same in an SVG: bands of equal colour, the stronger over the weaker. */
-function bands(paper, box, { view, width, height }, hues, scale, palette) {
+function bands(paper, box, { view, width, height }, hues, scales, palette) {
   const { field: values, kinds } = view.arrays;
   const [rows, columns] = view.shapes.field;
   hues.forEach((hue, side) => {
     const own = Float32Array.from(values, (v, i) => (kinds ? (kinds[i] === side ? Math.abs(v) : -Math.abs(v)) : side ? v : -v));
     const grid = padded(own, columns, rows, width, height);
     for (let l = 0; l < LEVELS; l++) {
-      const rings = region(grid, (l / LEVELS) * scale + 1e-12).map((ring) => box.places(ring));
+      const rings = region(grid, (l / LEVELS) * (kinds ? scales[1] : scales[side]) + 1e-12).map((ring) => box.places(ring));
       const fill = css(mixed(palette.paper, hue, tint((l + 0.5) / LEVELS)));
       // a hair of stroke closes the seams between neighbouring cells
       if (rings.length) paper.paths(rings, { fill, stroke: fill, width: 0.4 }, true);

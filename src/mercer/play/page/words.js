@@ -10,7 +10,7 @@ export function short(value, digits = 4) {
 }
 
 /** A minus sign, not a hyphen. */
-const signed = (text) => text.replace("-", "−");
+const signed = (text) => text.replaceAll("-", "−");
 
 /** So many digits as a slider can mean. @param {number} value */
 export const rounded = (value, digits = 3) => Number(value.toPrecision(digits));

@@ -31,7 +31,8 @@ KERNELS = [mc.Gaussian(0.1), mc.Gaussian(3.0), mc.Linear()]
 def test_a_fit_is_recorded_to_its_end(machine: Any) -> None:
     display = drawn(ConvergenceDisplay.record(machine, X, y))
     (course,) = display.courses
-    fitted = type(machine)(**machine.get_params(deep=False)).fit(X, y)
+    # a fit that nobody listens to may take its last steps all at once
+    fitted = type(machine)(**{**machine.get_params(deep=False), "progress": lambda state: None}).fit(X, y)
     assert course["value"][-1] <= machine.tol
     assert course["n_iter"][-1] == fitted.n_iter_
     assert np.all(np.diff(course["seconds"]) >= 0)

@@ -11,16 +11,17 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 
 from mercer import arrays
 from mercer.annotations import Index, RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute, within
 from mercer.data import Blocks, Vectors, as_frame, chunks, distinct, in_order_of, listed, moderate_weights, size, take
-from mercer.data.notices import one_call, quietly, warn
+from mercer.data.notices import one_call, quietly
 from mercer.estimators.checks import check_room, checked_table, samples_to_draw, warn_if_indefinite
 from mercer.estimators.parameters import WithKernels
+from mercer.estimators.precomputed import check_square, symmetric
 from mercer.estimators.scikit_checks import (
     assert_all_finite,
     check_consistent_length,
@@ -31,7 +32,6 @@ from mercer.estimators.scikit_checks import (
 from mercer.estimators.spread import Door, SpreadSamples
 from mercer.estimators.weights import checked
 from mercer.gram import DenseGram, Gram, Landmarks, NystromGram, StackedGram, Use, held, is_gram
-from mercer.gram.validity import asymmetry
 from mercer.kernels.anything import Function
 from mercer.kernels.approximations.nystrom import Nystrom
 from mercer.kernels.base import Kernel
@@ -132,7 +132,7 @@ class KernelEstimator(WithKernels):
                 self, X, y, missing=missing, reset=reset, accept_sparse=False if self._precomputed else "csr", **options
             )
             if self._precomputed and reset:
-                _check_square(found[0] if isinstance(found, tuple) else found)
+                check_square(found[0] if isinstance(found, tuple) else found)
             return found
         X = listed(X)
         if not hasattr(X, "__len__") and not hasattr(X, "shape"):
@@ -180,7 +180,7 @@ class KernelEstimator(WithKernels):
         if rule is not None:
             return self._landmark_matrix(rule, X, weights)
         if self._precomputed:
-            self.kernel_, gram = None, DenseGram(_symmetric(X), self.compute)
+            self.kernel_, gram = None, DenseGram(symmetric(X), self.compute)
         else:
             given = kernel or self._given_kernel
             check_room(given, X, self.compute or Compute())
@@ -394,26 +394,3 @@ class KernelEstimator(WithKernels):
         tags.input_tags.sparse = not self._precomputed
         tags.input_tags.pairwise = self._precomputed
         return tags
-
-
-def _symmetric(K: Array) -> Array:
-    """A precomputed matrix, or its symmetric part with a warning."""
-    found = asymmetry(K, 1e-10 if K.dtype == np.float64 else 1e-5)
-    if found is None:
-        return K
-    i, j = found
-    warn(
-        f"The precomputed matrix is not symmetric: entry ({i}, {j}) is {K[i, j]:.6g} and ({j}, {i}) is {K[j, i]:.6g},"
-        " so no training problem belongs to it. The model is that of its symmetric part; the kernel that made the"
-        " matrix has an error.",
-        "M208",
-        ConvergenceWarning,
-    )
-    return (K + K.T) / 2
-
-
-def _check_square(K: Array) -> None:
-    if K.shape[0] != K.shape[1]:
-        raise ValueError(
-            coded(f"Precomputed matrix must be a square matrix. Input is a {K.shape[0]}x{K.shape[1]} matrix.", "M213")
-        )

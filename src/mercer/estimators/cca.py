@@ -17,7 +17,7 @@ from mercer.data import size
 from mercer.data.notices import warn
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.checks import check_whole
-from mercer.estimators.kernel_pca import Components
+from mercer.estimators.kernel_components import Components
 from mercer.estimators.machine import KernelMachine
 from mercer.estimators.parameters import KernelLike, WithKernels, estimator
 from mercer.estimators.scikit_checks import check_is_fitted, check_n_features

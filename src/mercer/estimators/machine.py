@@ -516,7 +516,7 @@ class LabelLearner(ClassifierMixin, Supervised):  # type: ignore[misc]
             raise ValueError(
                 coded(
                     f"{type(self).__name__} needs samples of at least 2 classes in y; the data has one class,"
-                    f" {self.classes_[0]!r}.",
+                    f" {self.classes_.tolist()[0]!r}.",
                     "M113",
                 )
             )

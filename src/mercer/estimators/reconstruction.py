@@ -13,7 +13,7 @@ from mercer.annotations import RandomState, Samples, Targets
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import size
-from mercer.estimators.kernel_pca import Components
+from mercer.estimators.kernel_components import Components
 from mercer.estimators.novelty import Thresholded, check_contamination, threshold
 from mercer.estimators.parameters import KernelLike, Progress, estimator
 from mercer.estimators.scikit_checks import check_is_fitted

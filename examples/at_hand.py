@@ -364,3 +364,29 @@ def pages() -> Data:
         images=images[:1100], texts=texts[:1100], y=y[:1100], images_test=images[1100:], texts_test=texts[1100:],
         y_test=y[1100:], kinds=kinds, source=source,
     )  # fmt: skip
+
+
+def deliveries() -> Data:
+    """A table of meals brought home: when, from which shop, how far, what the customer wrote, and how long it took."""
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    n = 800
+    when = pd.Timestamp("2025-01-06") + pd.to_timedelta(np.sort(rng.uniform(0, 180, n)).round(), unit="D")
+    when = when + pd.to_timedelta(rng.integers(11 * 60, 22 * 60, n), unit="min")
+    shops = np.array(["Aurora", "Bellini", "Corner", "Dragon", "Eastern"])
+    shop, km = rng.integers(5, size=n), rng.gamma(3.0, 1.2, n).round(1)
+    names = ["Abt", "Baur", "Cron", "Dietz", "Egli", "Frey", "Graf", "Huber", "Ihle", "Jost", "Klein", "Lutz", "Moser"]
+    wishes = ["thank you", "please ring twice", "leave it at the door", "call when you are here", "no napkins please"]
+    hindrances = ["third floor, stairs", "fifth floor and the lift is broken", "take the stairs on the left", "no lift"]
+    climbs = rng.random(n) < 0.3
+    bells = np.char.add(rng.choice(["ring at ", "bell of ", "the name is "], n), rng.choice(names, n))
+    bells = np.char.add(np.char.add(bells, ", house "), rng.integers(1, 90, n).astype(str))
+    note = np.char.add(np.char.add(bells, ", "), np.where(climbs, rng.choice(hindrances, n), rng.choice(wishes, n)))
+    rush = np.exp(-(((when.hour + when.minute / 60).to_numpy() - 19) ** 2) / 2)
+    minutes = 12 + np.array([0, 6, 2, 12, 4])[shop] + 2.5 * km * (1 + rush) + 7 * climbs + 3 * rng.standard_normal(n)
+    frame = pd.DataFrame({"ordered": when, "shop": shops[shop], "km": km, "note": note, "minutes": minutes.round(1)})
+    frame.loc[rng.random(n) < 0.08, "km"] = np.nan
+    frame.insert(0, "order_id", rng.permutation(10**6)[:n])
+    source = "made up: 12 + shop + 2.5 km, in the rush up to twice that, + 7 with stairs, and noise of 3 minutes"
+    return Data(frame=frame, noise=3.0, source=source)

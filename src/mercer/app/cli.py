@@ -6,6 +6,7 @@ did not converge (the model, as far as it came, is written), 130 after Ctrl-C.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from mercer.troubles import coded
+from mercer.troubles import CODE, coded
 
 app = typer.Typer(
     help="Kernel methods from the command line.",
@@ -42,7 +43,7 @@ def _said_plainly() -> Iterator[None]:
     try:
         yield
     except (ValueError, MemoryError, OSError, PolarsError) as error:
-        typer.echo(f"mercer: {error}", err=True)
+        _refuse(error)
         raise typer.Exit(_USAGE if isinstance(error, NotationError) else _DATA) from None
 
 
@@ -52,8 +53,16 @@ def _used_rightly() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        typer.echo(f"mercer: {error}", err=True)
+        _refuse(error)
         raise typer.Exit(_USAGE) from None
+
+
+def _refuse(error: Exception) -> None:
+    """The message; a person at a terminal is also told where more is said of its code."""
+    typer.echo(f"mercer: {error}", err=True)
+    code = CODE.search(str(error))
+    if code is not None and sys.stderr.isatty():
+        typer.echo(f"(mercer help {code[1]} says more)", err=True)
 
 
 def _end_unless_converged(said: list[str]) -> None:
@@ -491,7 +500,7 @@ def play(
             check_installed()
             run(data, tuple((columns or "").split(",") if columns else ()), target, port, host, browser, typer.echo)
         except ImportError as error:
-            typer.echo(f"mercer: {error}", err=True)
+            _refuse(error)
             raise typer.Exit(_USAGE) from None
         except KeyboardInterrupt:
             raise typer.Exit(130) from None
@@ -532,6 +541,21 @@ def kernels() -> None:
     from mercer.app.inventory import show
 
     show()
+
+
+@app.command("help")
+def help_(
+    code: Annotated[
+        str | None, typer.Argument(help="The code that ends a message, as M101; all codes are listed if none is given.")
+    ] = None,
+) -> None:
+    """Say what the code at the end of a message means, why it happens, and the cure."""
+    from shutil import get_terminal_size
+
+    from mercer.app.troubleshooting import entry_of, in_words, listed
+
+    with _used_rightly():
+        typer.echo(listed() if code is None else in_words(entry_of(code), min(get_terminal_size().columns, 100)))
 
 
 @app.command()

@@ -37,7 +37,9 @@ def read_parquet(path: Path, limit: int) -> pl.DataFrame:
 
 def check_parquet(path: Path, limit: int) -> None:
     """Raise DataError unless the sizes in a file agree, and it unpacks to no more than ``limit`` bytes."""
-    damaged = DataError(f"{path} cannot be read as Parquet: it is cut off, damaged or something else; write it again.")
+    damaged = DataError(
+        f"{path} cannot be read as Parquet: it is cut off, damaged or something else; write it again.", "M502"
+    )
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             size = _Pages(content).unpacked()

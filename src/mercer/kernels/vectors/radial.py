@@ -587,16 +587,18 @@ def _scale(X: Samples, weights: Weights, power: float) -> float:
     n, d = X.shape
     w = check_weights(n, weights)
     total = w.sum() * d
-    if sparse.issparse(X):
-        mean = float(w @ np.asarray(X.sum(axis=1)).reshape(-1)) / total
-        variance = float(w @ np.asarray(X.multiply(X).sum(axis=1)).reshape(-1)) / total - mean**2
-    else:
-        x = arrays.to_numpy(X)
-        mean = float(w @ x.sum(axis=1, dtype=np.float64)) / total
-        # deviations from the mean, in chunks: the difference of two large moments would lose a small variance
-        variance = (
-            sum(float(w[i] @ np.square(x[i].astype(np.float64) - mean).sum(axis=1)) for i in chunks(n, 8192)) / total
-        )
+    with np.errstate(over="ignore", invalid="ignore"):  # what is no number is told by _usable
+        if sparse.issparse(X):
+            mean = float(w @ np.asarray(X.sum(axis=1)).reshape(-1)) / total
+            variance = float(w @ np.asarray(X.multiply(X).sum(axis=1)).reshape(-1)) / total - mean**2
+        else:
+            x = arrays.to_numpy(X)
+            mean = float(w @ x.sum(axis=1, dtype=np.float64)) / total
+            # deviations from the mean, in chunks: the difference of two large moments would lose a small variance
+            variance = (
+                sum(float(w[i] @ np.square(x[i].astype(np.float64) - mean).sum(axis=1)) for i in chunks(n, 8192))
+                / total
+            )
     if variance <= 0:
         return 1.0
     words = "'scale', 1/(d·Var X)" if power == 2.0 else f"'scale', 1/(d·σ^{power:g})"

@@ -12,6 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from scipy.sparse.linalg import cg
 
 import mercer as mc
 
@@ -163,9 +164,58 @@ def choosing() -> None:
     write(figure, "choosing")
 
 
+def approximation() -> None:
+    """What m features miss of a Gaussian, and conjugate gradients with a preconditioner and without."""
+    figure, axes = panels(3)
+    features = np.unique(np.logspace(0.7, 2.6, 12).astype(int))
+    for axis, columns in zip(axes, (2, 10), strict=False):
+        X = np.random.default_rng(0).standard_normal((600, columns))
+        k = mc.Gaussian(0.5 / columns)
+        K = k(X)
+        values = np.linalg.eigvalsh(K)[::-1]
+        norm = np.linalg.norm(K)
+        axis.plot(features, [np.sqrt(np.sum(values[m:] ** 2)) / norm for m in features], "--", color=INK, label="least")
+        for how, colour in (("pivoted", BLUE), ("uniform", GREEN)):
+            made = [mc.Nystrom(k, m, how, random_state=0).bind(X) for m in features]
+            axis.plot(features, [np.linalg.norm(K - b(X)) / norm for b in made], color=colour, label=how)
+        waves = [mc.RandomFeatures(k, int(m), random_state=0).bind(X) for m in features]
+        axis.plot(features, [np.linalg.norm(K - b(X)) / norm for b in waves], color=ORANGE, label="random features")
+        axis.set(xscale="log", yscale="log", ylim=(1e-6, 2), xlabel="features", title=f"error of K, {columns} columns")
+    axes[1].legend(fontsize=7, loc="lower left")
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((5000, 5))
+    y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.standard_normal(5000)
+    k, alpha = mc.Gaussian(0.2), 0.1
+    C, G = k(X, X[:100]), k(X[:100])
+    Phi = np.linalg.solve(np.linalg.cholesky(G), C.T).T
+    part = Phi[rng.choice(5000, 600, replace=False)]
+    A, B = C.T @ C + alpha * G, Phi.T @ Phi + alpha * np.eye(100)
+    P = np.linalg.inv(part.T @ part * (5000 / 600) + alpha * np.eye(100))
+    ways = (
+        (A, C.T @ y, None, ORANGE, "centers"),
+        (B, Phi.T @ y, None, GREEN, "features"),
+        (B, Phi.T @ y, P, BLUE, "preconditioned"),
+    )
+    for matrix, b, M, colour, label in ways:
+        left: list[float] = []
+        cg(
+            matrix,
+            b,
+            rtol=1e-9,
+            maxiter=100,
+            M=M,
+            callback=lambda c, A=matrix, b=b, to=left: to.append(np.linalg.norm(A @ c - b) / np.linalg.norm(b)),
+        )
+        axes[2].plot(np.arange(1, len(left) + 1), left, color=colour, label=label)
+    axes[2].set(yscale="log", xlabel="steps", title="residual", ylim=(1e-9, 1e4), xlim=(0, 100))
+    axes[2].legend(fontsize=7, loc="upper right")
+    write(figure, "approximation")
+
+
 if __name__ == "__main__":
     trick()
     norms()
     penalties()
     refinement()
     choosing()
+    approximation()

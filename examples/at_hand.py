@@ -248,10 +248,8 @@ def flowers() -> Data:
         names = {"rgb512": "colours", "hsv256": "hues", "hsv256_center": "hues, centre", "lbp59": "texture"}
         with np.load(path) as z:
             views = {name: z[key].astype(float) for key, name in (names | {"phog168": "outlines"}).items()}
-            y, source = (
-                z["y"].astype(int),
-                "Flowers17: five histograms of 1360 photographs (Nilsback and Zisserman 2006)",
-            )
+            source = "Flowers17: five histograms of 1360 photographs (Nilsback and Zisserman 2006)"
+            y = z["y"].astype(int)
     else:
         from sklearn.datasets import load_digits
 
@@ -261,7 +259,9 @@ def flowers() -> Data:
         bins = (8 * angle / (2 * np.pi)).astype(int) % 8
         slopes = [[np.bincount(b.ravel(), s.ravel(), 8) for b, s in zip(bins, size, strict=True)]]
         grey = [np.bincount(i.astype(int).ravel(), minlength=17) for i in images]
-        views = {"pixels": images.reshape(len(y), 64), "rows": images.sum(2), "columns": images.sum(1)}
+        views = {"rows": images.sum(2), "columns": images.sum(1), "diagonals": np.empty((len(y), 15))}
+        for j in range(15):
+            views["diagonals"][:, j] = np.trace(images, j - 7, axis1=1, axis2=2)
         views |= {"slopes": np.array(slopes[0]), "greys": np.array(grey, float)}
         source = "digits of scikit-learn: five histograms of each image"
     return Data(views={n: H / H.sum(1, keepdims=True) for n, H in views.items()}, y=y, source=source)

@@ -6,10 +6,12 @@ from typing import Any
 
 
 def setup(app: Any) -> dict[str, Any]:
-    from mercer_site import names, pictures, reference
+    from mercer_site import names, pictures, reference, troubleshooting
 
     app.connect("builder-inited", reference.write)
     app.connect("builder-inited", pictures.draw)
+    app.connect("builder-inited", troubleshooting.write)
+    app.connect("source-read", troubleshooting.link_copies)
     app.connect("autodoc-process-docstring", reference.before_numpydoc, priority=100)
     app.connect("autodoc-process-docstring", reference.after_numpydoc, priority=900)
     app.add_transform(names.LinkNames)

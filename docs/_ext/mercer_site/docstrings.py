@@ -37,15 +37,19 @@ def made_rest(lines: list[str]) -> list[str]:
 
 
 def _told_apart(lines: list[str]) -> list[tuple[bool, str]]:
-    """Each line, and whether it is prose: not code, not the name of a parameter, not the mark of a reference."""
-    section, code, told = "", False, []
+    """Each line, and whether it is prose: not code, not a table, not the name of a parameter, not the mark of a
+    reference.
+    """
+    section, code, ruled, told = "", False, False, []
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         if re.fullmatch(r"-{3,}", following.strip()):
             section = line.strip()
+        rule = re.fullmatch(r"\s*={3,}( +={3,})+", line) is not None
+        ruled = bool(line.strip()) and (ruled or rule)  # a table has no blank lines
         code = line.lstrip().startswith(">>> ") or (code and bool(line.strip()))
         name = bool(line) and not line.startswith(" ") and section in _DESCRIBING
         name = name and (section in _NAMING or " : " in line)
-        told.append((not (code or name or section == "See Also" or line.lstrip().startswith(".. ")), line))
+        told.append((not (code or ruled or name or section == "See Also" or line.lstrip().startswith(".. ")), line))
     return told
 
 

@@ -107,7 +107,7 @@ def within(compute: Compute | None) -> Iterator[None]:
     """What is done inside keeps to the memory and the threads of ``compute``, also where nobody hands it on, as in the
     hooks of kernels that look at the samples; None changes nothing.
     """
-    if compute is None:
+    if not isinstance(compute, Compute):  # None, or what the fit will refuse
         yield
         return
     before = _UNDER_WAY.set(Compute(memory=compute.memory, threads=compute.threads))

@@ -17,7 +17,7 @@ runner = CliRunner()
 def run(*arguments: Any, code: int = 0) -> Any:
     """The command, which ends with this status; not with a traceback."""
     result = runner.invoke(app, [str(a) for a in arguments])
-    assert result.exit_code == code, result.output
+    assert result.exit_code == code, f"{result.output}\n{result.exception!r}"
     assert "Traceback" not in result.output
     if code == 3 and result.stderr:
         assert result.stderr.splitlines()[-1].startswith("mercer: ")

@@ -134,8 +134,8 @@ def test_where_nothing_can_be_written_is_found_before_the_work(
     def began(*_: object, **__: object) -> None:
         raise AssertionError("the work began")
 
+    monkeypatch.setattr("mercer.tabular.reading.load", began)  # imports what would else keep the next one
     monkeypatch.setattr("mercer.files.readers.read_table", began)
-    monkeypatch.setattr("mercer.files.persistence.load", began)
     place = option if option.startswith("/") else str(data / option)
     commands = [["predict", str(data / "m.mercer"), str(data / "new.csv"), "-o", place]]
     if option != "out.xlsx":  # a model may have any name
@@ -153,7 +153,7 @@ def test_fit_without_out_checks_the_folder_it_is_in(data: Path, monkeypatch: pyt
     (inside / "flowers.mercer").mkdir()
     monkeypatch.chdir(inside)
     result = runner.invoke(app, ["fit", str(data / "flowers.csv"), "-t", "species", "--time", "1", "--no-report"])
-    assert (result.exit_code, result.stderr) == (3, "mercer: flowers.mercer is a folder; name a file in it.\n")
+    assert (result.exit_code, result.stderr) == (3, "mercer: flowers.mercer is a folder; name a file in it. [M501]\n")
 
 
 def test_a_protected_file_is_found_before_the_work(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

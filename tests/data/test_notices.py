@@ -36,7 +36,7 @@ def test_a_call_tells_each_thing_once_and_what_is_used_not() -> None:
                 used("that")
 
     assert told(call) == ["this is lost [M115]"]
-    assert told(lambda: lost("this", "this is lost")) == ["this is lost"]
+    assert told(lambda: lost("this", "this is lost")) == ["this is lost [M115]"]
 
     def quiet() -> None:
         with quietly():

@@ -87,7 +87,7 @@ def read_libsvm(path: str | Path, max_bytes: int | str | None = None) -> LibsvmM
     path = Path(path)
     if path.is_dir() or not path.exists():
         said = f"{path} is a folder; name the file of a model." if path.is_dir() else f"There is no file {path}."
-        raise ModelFileError(said, "M504")
+        raise ModelFileError(said, "M501")
     try:
         limit = most_bytes(max_bytes)
         text = unpacked(path, limit).decode("ascii")

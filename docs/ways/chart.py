@@ -245,6 +245,7 @@ STYLE = """
 .which .question { font-size: 17px; font-weight: 600; }
 .which .part { font-size: 13px; font-weight: 600; }
 .which .name { font: 11px ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+.which a { text-decoration: none; }
 .which a text { fill: var(--go); }
 .which a:hover text, .which a:focus text { text-decoration: underline; }
 .which rect { fill: currentColor; fill-opacity: 0.05; stroke: currentColor; stroke-opacity: 0.25; }

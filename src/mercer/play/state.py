@@ -42,6 +42,7 @@ class State:
     values: dict[str, float]
     data: Data
     pair: tuple[int, int] = (0, 1)
+    brief: bool = False  # while a slider moves
 
 
 def kernel_of(given: dict[str, Any], default: str) -> Kernel:
@@ -134,7 +135,7 @@ def _points(given: Any) -> Data:
 
     def written() -> str:
         rows = ",\n    ".join(repr([float(a), float(b), int(c)]) for a, b, c in P)
-        return f"P = np.array([\n    {rows},\n])\nX, y = P[:, :2], P[:, 2].astype(int)"
+        return f"\nP = np.array([\n    {rows},\n])\nX, y = P[:, :2], P[:, 2].astype(int)"
 
     return Data(P[:, :2].copy(), labels.astype(int), written)
 
@@ -158,4 +159,4 @@ def _items(given: Any) -> Data:
             raise Refused(f"{text!r} has letters that cannot be shown.")
         texts.append(text)
         labels.append(int(label))
-    return Data(texts, np.array(labels), lambda: f"X = {texts!r}\ny = np.array({labels!r})")
+    return Data(texts, np.array(labels), lambda: f"\nX = {texts!r}\ny = np.array({labels!r})")

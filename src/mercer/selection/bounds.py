@@ -182,7 +182,7 @@ def generalisation(
     found = spanned(machine, X, y, sample_weight)
     K, signs, values = found.K, found.signs, found.values
     n, bias = len(signs), float(machine.intercept_[0])
-    constant = float(np.mean(np.diagonal(K)))
+    constant = float(np.mean(np.diagonal(K))) or 1.0  # of k = 0, any constant carries the intercept
     norm = float(np.sqrt(max(float(found.coef @ K @ found.coef), 0.0) + bias**2 / constant))
     spectrum = np.maximum(eigenvalues(K), 0.0)
     ridge = 1 / (2 * machine.C)

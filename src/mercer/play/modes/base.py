@@ -11,7 +11,7 @@ import dataclasses
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +25,7 @@ from mercer.play.state import Data, State, data_of, kernel_of, learner_of, pair_
 from mercer.play.views import View, matrix_views
 
 COLUMNS, ROWS = 96, 72  # of the picture of a plane
+_FEWEST_FOR_CENTERS = 1000  # samples, of which a machine over all takes longer than a slider may wait
 
 # the views that keep up with a slider, and what is computed when it rests
 Pictures = Generator[View, None, Callable[[], Iterator[View]] | None]
@@ -54,18 +55,28 @@ class Call:
         return self.cls(**self.options, kernel=kernel, **more)
 
     @property
+    def listened(self) -> bool:
+        """Whether its steps can be listened to; who is listened to may go another way to the same end."""
+        return "progress" in (field.name for field in dataclasses.fields(self.cls))
+
+    @property
     def python(self) -> str:
         given = "".join(f"{name}={value!r}, " for name, value in self.options.items())
-        return f"mc.{self.cls.__name__}({given}kernel=kernel)"
+        listening = ", progress=steps.append" if self.listened else ""
+        return f"mc.{self.cls.__name__}({given}kernel=kernel{listening})"
 
 
 @dataclass(frozen=True)
 class Learner:
-    """A learner of a mode: its title, its dials, and the call that their values make."""
+    """A learner of a mode: its title, its dials, and the call that their values make. While a slider moves, one that
+    takes long is a sum over ``centers`` of the samples alone, or learns from a ``part`` of them.
+    """
 
     title: str
     dials: tuple[Dial, ...]
     call: Callable[[dict[str, float]], Call] | None = None
+    centers: int | None = None
+    part: int | None = None
 
 
 class Mode(ABC):
@@ -116,24 +127,46 @@ class Mode(ABC):
         return State(self.name, name, kernel, values, data, pair_of(given.get("pair"), len(data)))
 
     def call(self, state: State) -> Call:
-        made = self.learners[state.learner].call
-        assert made is not None
-        return made(state.values)
+        learner = self.learners[state.learner]
+        assert learner.call is not None
+        made = learner.call(state.values)
+        if state.brief and learner.centers is not None and len(state.data) > _FEWEST_FOR_CENTERS:
+            return Call(made.cls, {**made.options, "centers": learner.centers, "random_state": 0})
+        return made
 
     def answers(self, state: State, *, brief: bool = False) -> Iterator[View]:
-        """All views of a state: facts of the kernel, pictures, how the solver came there, matrix and eigenvalues; if
-        not ``brief``, what takes long.
+        """All views of a state: facts of the kernel, pictures, how the solver came there, matrix and eigenvalues. If
+        ``brief``, without what takes long, and where learning does, approximately, which the picture then says.
         """
         samples = self.samples(state)
         bound = state.kernel.bind(samples)
         yield View("facts", blocks.facts(state.kernel, bound))
         trace = Trace()
-        slow = yield from self.pictures(state, trace)
+        slow = yield from self._approximate(state, trace) if brief else self.pictures(state, trace)
         yield trace.view()
         groups = self.groups(state) if trace.groups is None else trace.groups
         yield from matrix_views(bound, samples, len(samples), groups, self.ridge(state))
         if slow is not None and not brief:
             yield from slow()
+
+    def _approximate(self, state: State, trace: Trace) -> Pictures:
+        """The pictures while a slider moves: all samples are shown, also where not all are learnt from."""
+        learner, n = self.learners[state.learner], len(state.data)
+        used, note = replace(state, brief=True), None
+        if learner.part is not None and n > learner.part:
+            rows = np.sort(np.random.default_rng(0).permutation(n)[: learner.part])
+            used = replace(used, data=Data(state.data.X[rows], state.data.y[rows], state.data.written))
+            note = f"While a slider moves, {learner.part} of the {n} points are learnt from."
+        elif learner.centers is not None and n > _FEWEST_FOR_CENTERS:
+            note = f"While a slider moves, f is a sum over {learner.centers} of the {n} points."
+        pictures = self.pictures(used, trace)
+        for view in pictures:
+            if note is None or "points" not in view.arrays:
+                yield view
+            else:
+                arrays = view.arrays | points(state)
+                yield replace(view, data=view.data | {"note": note}, arrays=arrays)
+        return None
 
     def samples(self, state: State) -> Any:
         """What the kernel compares."""
@@ -145,7 +178,11 @@ class Mode(ABC):
         shown = [f"print({words!r}, {expression})" for words, expression in self.shown(state)]
         head = ["import numpy as np", "", "import mercer as mc"]
         made = [*state.data.written().splitlines(), *x, "", f"kernel = mc.parse({str(state.kernel)!r})"]
-        return "\n".join([*head, *made, *self.lines(state), *shown, ""])
+        lines = self.lines(state)
+        steps = (
+            ["steps = []  # what the solver says on its way"] if any("steps.append" in line for line in lines) else []
+        )
+        return "\n".join([*head, *made, *steps, *lines, *shown, ""])
 
     def shown(self, state: State) -> tuple[tuple[str, str], ...]:
         """Words and expressions of the numbers under the picture."""
@@ -194,7 +231,7 @@ def _number(value: Any) -> float:
 def fitted(call: Call, kernel: Any, trace: Trace, *data: Any) -> Any:
     """The machine of a call, within the memory of the page, its steps listened to."""
     more: dict[str, Any] = {"compute": Compute(memory=MEMORY)}
-    if "progress" in (field.name for field in dataclasses.fields(call.cls)):
+    if call.listened:
         more["progress"] = trace
     machine = call.make(kernel, **more).fit(*data)
     trace.of(machine)

@@ -28,7 +28,7 @@ class Classify(Mode):
         ),
         "logistic": Learner(
             "Logistic regression", (Dial("alpha", "α, the weight of ‖f‖²", 0.1, 1e-4, 1e3, log=True),),
-            lambda v: Call(KernelLogistic, {"alpha": v["alpha"]}),
+            lambda v: Call(KernelLogistic, {"alpha": v["alpha"]}), centers=300,
         ),
     }  # fmt: skip
     kernel = "Gaussian(γ=2)"

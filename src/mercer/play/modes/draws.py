@@ -24,7 +24,7 @@ class Draws(Mode):
     }
     kernel = "Gaussian(γ=1)"
     suggested = (
-        "Gaussian(γ=1)", "Laplacian(γ=1)", "Matern()", "Linear() + Constant(c=1)", "Periodic()", "Min()",
+        "Gaussian(γ=1)", "Laplacian(γ=1)", "Matern()", "Linear() + Constant(c=1)", "Periodic()", "RationalQuadratic()",
         "Periodic()·Gaussian(γ=0.1)", "Polynomial(degree=3)", "Gaussian(γ=20) + Gaussian(γ=0.2)", "ArcCosine(order=1)",
     )  # fmt: skip
     numbers = (

@@ -17,7 +17,7 @@ from mercer.troubles import CODE
 
 _SHARED = 12  # parts that are shown
 _WIDEST = "8MB"  # of features of two items
-_ALIGNMENT = "mc.alignment(K, (y[:, None] == y).astype(float)) if np.ptp(K) > 0 else np.nan"  # of a constant: none
+_ALIGNMENT = "mc.alignment(K, (y[:, None] == y).astype(float)) if np.ptp(K) > 1e-12 * np.abs(K).max() else np.nan"  # of a constant: none
 
 
 class OfItems(Mode):
@@ -50,7 +50,7 @@ class OfItems(Mode):
         kernel = state.kernel.bind(X)
         K = np.asarray(kernel.gram(X).dense(), np.float64)
         data = {"numbers": self.measured(state, K=K, i=i, j=j, y=y), "items": X, "pair": [i, j]}
-        arrays = {"labels": np.asarray(y), "places": _map(kernel, X)}
+        arrays = {"labels": np.asarray(y), "places": _map(kernel, X, K)}
         yield View("items", data | self.drawn(X), arrays)
         yield View("shared", {"pair": [i, j], **_shared(kernel, [X[i], X[j]])})
         return None
@@ -60,9 +60,9 @@ class OfItems(Mode):
         return {}
 
 
-def _map(kernel: Kernel, X: list[str]) -> np.ndarray:
-    """Two principal components in the space of the kernel."""
-    if len(X) < 3:
+def _map(kernel: Kernel, X: list[str], K: np.ndarray) -> np.ndarray:
+    """Two principal components in the space of the kernel; a line where there are none."""
+    if len(X) < 3 or np.ptp(K) <= 1e-12 * np.abs(K).max():
         return np.column_stack([np.arange(len(X), dtype=float), np.zeros(len(X))])
     Z = np.asarray(KernelPCA(2, kernel, random_state=0).fit_transform(X), np.float64)
     return np.hstack([Z, np.zeros((len(X), max(0, 2 - Z.shape[1])))])

@@ -27,7 +27,7 @@ class Regress(Mode):
         "ridge": Learner(
             "Ridge, with a band of two standard deviations",
             (Dial("alpha", "α, the weight of ‖f‖²", 0.1, 1e-4, 1e3, log=True),),
-            lambda v: Call(KernelRidge, {"alpha": v["alpha"], "uncertainty": True}),
+            lambda v: Call(KernelRidge, {"alpha": v["alpha"], "uncertainty": True}), centers=300,
         ),
         "quantiles": Learner(
             "Quantiles .1, .5, .9", (Dial("alpha", "α, the weight of ‖f‖²", 0.1, 1e-4, 1e3, log=True),),
@@ -45,7 +45,7 @@ class Regress(Mode):
     kernel = "Gaussian(γ=1)"
     suggested = (
         "Gaussian(γ=1)", "Laplacian(γ=1)", "Matern()", "Linear()", "Polynomial(degree=3)", "Periodic()",
-        "Gaussian(γ=1) + 0.1·Linear()", "Periodic() + Linear()", "RationalQuadratic()", "Min()",
+        "Gaussian(γ=1) + 0.1·Linear()", "Periodic() + Linear()", "RationalQuadratic()",
     )  # fmt: skip
     families = ("wave", "fan")
 

@@ -20,7 +20,7 @@ class TwoSamples(Mode):
     question = "Are the points of both colours drawn alike, and where are there more of which?"
     learners: ClassVar[dict[str, Learner]] = {
         "MMD": Learner(
-            "Maximum mean discrepancy", (Dial("n_permutations", "permutations", 500, 100, 2000, whole=True),)
+            "Maximum mean discrepancy", (Dial("n_permutations", "permutations", 500, 100, 2000, whole=True),), part=1000
         )
     }
     kernel = "Gaussian(γ=1)"

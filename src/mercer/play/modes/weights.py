@@ -26,11 +26,13 @@ class Weights(Mode):
                 Dial("p", "p: from few weights to even ones", 1.0, 1.0, 4.0),
             ),
             lambda v: Call(MKLClassifier, {"C": v["C"], "p": v["p"]}),
+            part=600,
         ),
         "metric": Learner(
             "The metric of the plane, learnt from gradients",
             (Dial("max_iter", "rounds", 5, 1, 10, whole=True),),
             lambda v: Call(FeatureMachineClassifier, {"max_iter": v["max_iter"], "random_state": 0}),
+            part=150,
         ),
     }
     kernel = "Gaussian(γ=8) + Gaussian(γ=1) + Gaussian(γ=0.1) + Linear()"

@@ -54,7 +54,7 @@ function slider(turned, turn, settle) {
     settle();
   });
   show(turned.value);
-  const element = h("div", { class: "dial" }, h("label", { for: id }, turned.label), range, field);
+  const element = h("div", { class: "dial slides" }, h("label", { for: id }, turned.label), range, field);
   return {
     element,
     set(value, newer) {
@@ -85,7 +85,7 @@ function stepper(turned, turn, settle) {
   });
   field.value = String(turned.value);
   const step = high - low > 200 ? 100 : 1;
-  const element = h("div", { class: "dial" }, h("label", { for: id }, turned.label), by(-step, "−", "less"), field, by(step, "+", "more"));
+  const element = h("div", { class: "dial steps" }, h("label", { for: id }, turned.label), by(-step, "−", "less"), field, by(step, "+", "more"));
   return {
     element,
     set(value, newer) {

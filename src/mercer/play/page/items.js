@@ -82,8 +82,8 @@ export class MapPointing {
       if (k >= 0) page.pick(k);
     });
     canvas.addEventListener("keydown", (event) => {
-      const n = page.view()?.data.items.length ?? 0;
-      if (!page.active() || !n) return;
+      const n = page.active() ? (page.view()?.data.items.length ?? 0) : 0;
+      if (!n) return;
       const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
       if (step) {
         const k = (page.lit() + step + n) % n;

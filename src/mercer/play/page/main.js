@@ -29,7 +29,7 @@ import { short } from "./words.js";
  * @typedef {import("./state.js").Data} Data
  * @typedef {import("./wire.js").Frame} Frame
  * @typedef {import("./choices.js").Mode} Mode
- * @typedef {{id: number, state: State, attempt: import("./attempts.js").Attempt|undefined, epoch: number, brief: boolean}} Asked
+ * @typedef {{id: number, state: State, attempt: import("./attempts.js").Attempt|undefined, epoch: number, brief: boolean, done?: boolean}} Asked
  */
 
 const LABELLED = new Set(["classify", "two_samples", "weights"]); // modes in which the class of a point means something
@@ -144,7 +144,7 @@ function build(menu) {
       wire.want();
     },
     settle,
-    kernels: () => mode.names.map(({ text }) => text),
+    kernels: () => [...new Set([...mode.suggested, ...mode.names.map(({ text }) => text)])],
   });
 
   // -- choices ---------------------------------------------------------------------------------------------------------
@@ -380,7 +380,7 @@ function build(menu) {
     if (!attempts.pending) {
       showFacts(data);
       blocks.show(data.tree);
-      bar.forgive();
+      if (attempt) bar.forgive();
       bar.show(store.state.kernel);
       if (settling) {
         settling = false;
@@ -400,6 +400,8 @@ function build(menu) {
       const facts = views.get("facts");
       if (typed === null && facts) blocks.show(facts.data.tree);
       settling = false;
+      // the picture is still that of the last whole answer
+      sent = sent.filter((other) => other !== asked && other.done);
       if (!attempts.pending) store.settle();
     } else if (early && Number.isInteger(frame.data.at)) bar.complain(frame.data, asked.state.kernel);
     else refuse(frame.data.message);
@@ -408,6 +410,7 @@ function build(menu) {
 
   function done(frame, asked) {
     if (asked !== newest()) return;
+    asked.done = true;
     if (!asked.brief) {
       views.keep(asked.id);
       redraw("numbers");

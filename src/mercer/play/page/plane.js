@@ -147,8 +147,8 @@ function colourings({ view, mode, points }, palette) {
   return (_, label) => [palette.hues[label], SIGN_OF_CLASS[label]];
 }
 
-/** Smaller where there are many. */
-export const radius = (n) => (n <= 150 ? 5 : n <= 600 ? 4 : n <= 1500 ? 3.2 : n <= 4000 ? 2.4 : 1.8);
+/** Smaller where there are many, or little room. @param {number} n @param {Box} box */
+export const radius = (n, box) => (n <= 150 ? 5 : n <= 600 ? 4 : n <= 1500 ? 3.2 : n <= 4000 ? 2.4 : 1.8) * Math.min(1, Math.max(0.55, box.w / 520));
 
 /** Samples, those of a colour and sign together. */
 export function samples(paper, box, points, colouring, palette) {
@@ -160,7 +160,7 @@ export function samples(paper, box, points, colouring, palette) {
     if (!xy) groups.set(key, (xy = []));
     xy.push(box.px(points[i]), box.py(points[i + 1]));
   }
-  const r = radius(points.length / 3);
+  const r = radius(points.length / 3, box);
   for (const [key, xy] of groups) {
     const [fill, sign] = key.split(" ");
     paper.signs(sign, xy, r, { fill, stroke: palette.paper, width: 1 });
@@ -171,7 +171,7 @@ export function rings(paper, box, view, palette) {
   const { points, support } = view.arrays;
   const xy = [];
   for (const i of support) xy.push(box.px(points[3 * i]), box.py(points[3 * i + 1]));
-  paper.signs("circle", xy, radius(points.length / 3) + 2.5, { stroke: palette.ink, width: 1.4 });
+  paper.signs("circle", xy, radius(points.length / 3, box) + 2.5, { stroke: palette.ink, width: 1.4 });
 }
 
 export function lit(paper, box, points, i, palette) {

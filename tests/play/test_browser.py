@@ -1,0 +1,283 @@
+"""The page in a browser: drawn, turned, typed, pointed at, linked, and taken along as Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from mercer.play.modes import MODES
+
+from .browser import Page, chromium, printed, save, served
+
+pytestmark = pytest.mark.thorough
+MARKUP = '<img src=x onerror="document.title=`run`">'
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def address(browser: Any) -> Iterator[str]:
+    with served() as url:
+        yield url
+
+
+@pytest.fixture
+def opened(browser: Any, address: str) -> Iterator[Callable[..., Page]]:
+    """Opens pages; none of them may have a fault at the end."""
+    pages: list[Page] = []
+
+    def open_page(url: str = address, **options: Any) -> Page:
+        pages.append(Page(browser, url, **options))
+        return pages[-1]
+
+    yield open_page
+    for page in pages:
+        page.close()
+
+
+@pytest.fixture(scope="module")
+def narrow(browser: Any, address: str) -> Iterator[Page]:
+    """A page on a small dark screen, on which one goes from mode to mode."""
+    page = Page(browser, address, width=360, height=740, dark=True)
+    yield page
+    page.close()
+
+
+def assert_computed(page: Page) -> None:
+    """The program that the page gives prints the numbers of the page."""
+    shown, computed = page.numbers(), printed(page.python())
+    assert computed
+    assert {words: shown[words] for words in computed} == pytest.approx(computed, rel=1e-9, abs=1e-9)
+
+
+def test_a_slider_that_is_dragged_changes_kernel_picture_and_numbers_and_is_one_step_back(opened):
+    page = opened()
+    before, picture, drawn = page.numbers(), page.picture(), page.pictures()
+    box = page.page.locator("#blocks input[type=range]").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.page.mouse.move(x, y)
+    page.page.mouse.down()
+    for step in range(20):
+        page.page.mouse.move(x + 2 * step, y)
+        page.page.wait_for_timeout(15)
+    assert page.pictures() > drawn + 2  # while the hand moves
+    page.page.mouse.up()
+    page.page.wait_for_timeout(50)
+    page.rest()
+    assert page.kernel != "Gaussian(γ=2)"
+    assert float(page.kernel.removeprefix("Gaussian(γ=").rstrip(")")) > 10
+    assert page.page.input_value("#blocks .number") in page.kernel
+    assert page.picture() != picture
+    after = page.numbers()
+    assert after["support vectors"] > before["support vectors"]
+    assert_computed(page)
+    page.page.click("#undo")
+    page.rest()
+    assert page.kernel == "Gaussian(γ=2)"
+    assert page.numbers() == before
+    page.page.click("#redo")
+    page.rest()
+    assert page.numbers() == after
+
+
+def test_a_kernel_is_typed_completed_and_complained_of_with_the_picture_kept(opened):
+    page = opened()
+    page.page.fill("#expression", "Lap")
+    page.page.wait_for_selector("#completions li >> text=Laplacian")
+    page.page.press("#expression", "ArrowDown")
+    page.page.press("#expression", "Enter")
+    page.page.press("#expression", "Enter")
+    page.rest()
+    assert page.kernel.startswith("Laplacian(")
+    page.type_kernel("Gaussian(γ=2) + 0.5·Polynomial(degree=3)")
+    assert page.page.locator("#blocks .block.terms > .inside > .block").count() == 2
+    picture, numbers = page.picture(), page.numbers()
+    page.page.fill("#expression", "Gaussian(γ=2) + 0.5·Polynomiel(degree=3)")
+    page.page.wait_for_selector("#complaint:has-text('Character 21')")
+    assert page.page.get_attribute("#expression", "aria-invalid") == "true"
+    assert page.numbers() == numbers
+    assert page.picture() == picture
+    page.page.wait_for_timeout(300)
+    assert page.page.inner_text("#complaint") != ""  # it stays until the text is mended
+    page.page.fill("#expression", "Gaussian(γ=2)")
+    page.page.wait_for_selector("#complaint:empty", state="attached")
+    page.rest()
+    assert page.numbers() != numbers
+
+
+def test_blocks_add_normalise_and_remove(opened):
+    page = opened()
+
+    def act(at: str, words: str) -> str:
+        page.page.click(f'[data-block="{at}"]')
+        page.page.click(f"#change button >> text={words}")
+        page.page.wait_for_timeout(50)
+        page.rest()
+        return page.kernel
+
+    page.page.click('[data-block=""]')
+    page.page.select_option("#other", "Linear()")
+    page.page.click("#change button >> text=+ add")
+    page.page.wait_for_selector('[data-block="linear"]')
+    assert page.kernel == "Gaussian(γ=2) + Linear()"
+    assert act("linear", "normalise") == "Gaussian(γ=2) + Linear().normalized()"
+    assert act("gaussian", "remove") == "Linear().normalized()"
+
+
+def test_points_are_added_moved_labelled_and_erased_by_pointer(opened):
+    page = opened()
+    canvas, note = page.page.locator("#plane"), page.page.locator("#samples > .quiet")
+    page.page.click("#samples button >> text=Clear")
+    page.page.wait_for_selector("#refusal:has-text('There are no points')")
+    for place, label in (((150, 150), 0), ((200, 250), 0), ((450, 150), 1), ((400, 300), 1)):
+        page.page.click(f'.class[data-label="{label}"]')
+        canvas.click(position={"x": place[0], "y": place[1]})
+    page.page.wait_for_selector("#samples :text('4 points')")
+    page.rest()
+    assert not page.page.is_visible("#refusal")
+    assert page.numbers()["accuracy on these points"] == 1
+    page.page.click('[data-tool="label"]')
+    page.page.click('.class[data-label="2"]')
+    canvas.click(position={"x": 150, "y": 150})
+    page.rest()
+    assert "[1, 2, 2]" not in page.python()
+    assert ", 2]," in page.python()
+    page.page.click('[data-tool="move"]')
+    canvas.drag_to(canvas, source_position={"x": 150, "y": 150}, target_position={"x": 300, "y": 350})
+    page.page.click('[data-tool="erase"]')
+    canvas.click(position={"x": 150, "y": 150})  # there is none any more
+    assert note.inner_text() == "4 points"
+    canvas.click(position={"x": 300, "y": 350})
+    assert note.inner_text() == "3 points"
+    page.page.keyboard.press("Control+z")
+    assert note.inner_text() == "4 points"
+
+
+def test_points_are_added_moved_and_erased_by_keyboard(opened):
+    page = opened()
+    note = page.page.locator("#samples > .quiet")
+    page.page.click("#samples button >> text=Clear")
+    page.page.focus("#expression")
+    page.page.keyboard.press("Tab")  # a crosshair is for who comes by keyboard
+    page.page.locator("#skip").press("Enter")
+    for key in ("Enter", "Shift+ArrowRight", "2", "Enter", "Shift+ArrowUp", "Enter"):
+        page.page.keyboard.press(key)
+    page.page.wait_for_selector("#samples :text('3 points')")
+    page.rest()
+    for key in ("m", "ArrowUp", "Enter"):
+        page.page.keyboard.press(key)
+    page.rest()
+    assert "[0.0, 0.0, 0],\n    [0.5, 0.0, 1],\n    [0.5, 0.6, 1]," in page.python()
+    page.page.focus("#plane")
+    page.page.keyboard.press("Delete")
+    assert note.inner_text() in ("2 points", "3 points")
+
+
+def test_a_link_brings_back_what_was_seen(opened):
+    page = opened()
+    page.enter("regress")
+    page.type_kernel("Periodic() + Linear()")
+    page.page.fill("#learner .number", "3")
+    page.page.press("#learner .number", "Enter")
+    page.rest()
+    page.page.click("#link")
+    page.page.wait_for_selector("#link:has-text('Copied')")
+    link = page.page.evaluate("navigator.clipboard.readText()")
+    other = opened(link)
+    assert other.kernel == "Periodic() + Linear()"
+    assert other.numbers() == page.numbers()
+    assert other.picture() == page.picture()
+    other.open(link.split("#")[0] + "#bm90aGluZw")  # a link that holds no state is none
+    assert other.kernel == "Gaussian(γ=2)"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_python_that_is_copied_computes_the_numbers_of_the_page(narrow, mode):
+    if mode == "molecules":
+        pytest.importorskip("rdkit")
+    narrow.enter(mode)
+    assert_computed(narrow)
+    wide = narrow.page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
+    assert wide <= 0, "something is wider than a small screen"
+
+
+def test_a_row_of_the_matrix_lights_its_sample(opened):
+    page = opened()
+    before = page.picture()
+    page.page.locator("#card-matrix canvas").hover(position={"x": 120, "y": 60})
+    assert "point" in page.page.inner_text(".where")
+    assert page.picture() != before
+    page.page.mouse.move(5, 5)
+    assert page.picture() == before
+    page.page.focus("#card-matrix canvas")
+    page.page.keyboard.press("ArrowDown")
+    page.page.wait_for_selector("#said:has-text('Row 1 of 240')", state="attached")
+
+
+def test_all_steps_of_the_lesson_can_be_done(opened):
+    page = opened()
+    page.page.click("#teach")
+    for step in range(1, 13):
+        assert page.page.inner_text("#lesson p").startswith(f"Step {step} of 12")
+        page.rest()
+        assert page.page.inner_text("#lesson .done") == "", f"step {step} is done before it began"
+        page.page.click("[data-step=show]")
+        page.page.wait_for_selector("#lesson .done:has-text('Done')")
+        page.page.click("[data-step=next]")
+    assert not page.page.is_visible("#lesson")
+
+
+def test_the_picture_is_saved_as_an_svg(opened, tmp_path: Path):
+    page = opened()
+    for mode in ("classify", "regress", "words"):
+        page.enter(mode)
+        with page.page.expect_download() as download:
+            page.page.click("#picture")
+        download.value.save_as(tmp_path / f"{mode}.svg")
+        root = ElementTree.parse(tmp_path / f"{mode}.svg").getroot()
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        assert len(list(root.iter("{http://www.w3.org/2000/svg}path"))) > 3
+
+
+def test_what_comes_from_outside_is_only_ever_text(opened, tmp_path: Path):
+    page = opened()
+    page.enter("words")
+    for text in (MARKUP, "</title><script>document.title='run'</script>"):
+        page.page.fill("#editor li:nth-child(1) input", text)
+        page.page.wait_for_selector("#card-pair option:nth-child(1)", state="attached")
+        page.rest()
+        page.page.wait_for_timeout(50)
+        assert page.page.inner_text("#card-pair option:nth-child(1) >> nth=0") == text
+    with page.page.expect_download() as download:
+        page.page.click("#picture")
+    download.value.save_as(tmp_path / "words.svg")
+    assert not list(ElementTree.parse(tmp_path / "words.svg").getroot().iter("{http://www.w3.org/2000/svg}script"))
+    page.page.fill("#expression", MARKUP)
+    page.page.wait_for_selector("#complaint:not(:empty)")
+    assert page.page.locator("#complaint img, #card-pair img, #completions img").count() == 0
+    assert page.page.title() != "run"
+
+
+def test_a_table_is_opened_and_a_server_that_is_gone_is_told(browser: Any, tmp_path: Path):
+    rows = [f"{i % 7},{i % 5 - (i % 2)},{'ab'[i % 2]}" for i in range(40)]
+    with served(str(save(tmp_path / "two <b>.csv", ["u,v,kind", *rows])), "--target", "kind") as url:
+        page = Page(browser, url)
+        assert page.page.locator("#family option:checked").inner_text() == "two <b>.csv"
+        assert page.page.inner_text("#samples > .quiet") == "40 points"
+        assert_computed(page)
+        page.page.locator("#plane").click(position={"x": 20 + 60, "y": 40})
+        assert page.page.inner_text("#samples > .quiet") == "41 points"
+        page.page.click('button[data-mode="cluster"]')
+        page.rest()
+        assert page.page.inner_text("#samples > .quiet") == "41 points"  # what one has drawn comes along
+        assert page.faults == []
+    page.page.wait_for_selector("#connection:has-text('does not answer')")
+    page.context.close()

@@ -25,13 +25,13 @@ HUNDREDS = ["data", "kernels", "solving", "machine", "files", "tables"]
 @pytest.mark.parametrize("entry", entries().values(), ids=list(entries()))
 @pytest.mark.filterwarnings("error")
 def test_snippets_of_an_entry_run_alone(entry: Entry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As they are printed: without what stands before them on the page."""
+    """As they are printed: without what stands before them on the page. Long messages are in several lines there."""
     if entry.code in NEEDS:
         pytest.importorskip(NEEDS[entry.code])
     monkeypatch.chdir(tmp_path)
     snippets = "\n".join(re.findall(r"^```python\n(.*?)^```", entry.text, re.MULTILINE | re.DOTALL))
     test = doctest.DocTestParser().get_doctest(snippets, {"__name__": "__main__"}, entry.code, None, None)
-    result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test)
+    result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE).run(test)
     assert not result.failed, "a snippet shows something else than it gives: the report stands above"
     shown = any(f"[{entry.code}]" in example.want for example in test.examples)
     assert shown != (entry.code in NOT_RUN), "the entry shows a message with its code, and it is checked"

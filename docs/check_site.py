@@ -36,11 +36,16 @@ class Page(HTMLParser):
 
 
 def troubles(site: Path) -> Iterator[str]:
-    pages = {path: Page(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))}
+    pages = {
+        path: Page(path.read_text(encoding="utf-8"))
+        for path in sorted(site.rglob("*.html"))
+        if "_static" not in path.parts
+    }
     places = {path: page.places for path, page in pages.items()}
     for svg in site.rglob("*.svg"):  # charts have links too
         text = svg.read_text(encoding="utf-8")
-        pages |= {svg: Page(text)} if "href=" in text and "_static" not in svg.parts else {}
+        copied = {"_static", "_downloads", "_sources"} & set(svg.parts)
+        pages |= {svg: Page(text)} if "href=" in text and not copied else {}
     for path, page in pages.items():
         name = path.relative_to(site).as_posix()
         for link in page.links:

@@ -58,7 +58,7 @@ sphinx_gallery_conf = {
     "ignore_pattern": "^(" + "|".join(re.escape(path.name) for path in sorted(EXAMPLES.glob("*.py"))) + ")$",
     "within_subsection_order": "ExampleTitleSortKey",
     "image_scrapers": ("matplotlib",),
-    "thumbnail_size": (400, 280),
+    "thumbnail_size": (260, 182),
     "download_all_examples": False,
     "show_signature": False,
     "show_memory": False,

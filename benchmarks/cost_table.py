@@ -242,7 +242,7 @@ LEARNERS: list[OfLearner] = [
     OfLearner(
         mc.SVC(kernel=G, centers=300, random_state=0),
         "SVC, centers m = 300",
-        10_000,
+        5000,
         "60–220 passes of nm",
         "3m², n",
         lambda n: 300.0 * n,
@@ -284,7 +284,7 @@ LEARNERS: list[OfLearner] = [
         lambda n: n * 8 * 400.0,
         "nothing",
     ),
-    OfLearner(mc.KernelCCA(2, kernel_x=G, kernel_y=mc.Gaussian(0.5)), "KernelCCA", 1000, "n³", "several n²", cube),
+    OfLearner(mc.KernelCCA(2, kernel_x=G, kernel_y=mc.Gaussian(0.5)), "KernelCCA", 600, "n³", "several n²", cube),
     OfLearner(
         mc.MKLClassifier(kernel=MKL),
         "MKLClassifier, M = 5 kernels",

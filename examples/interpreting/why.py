@@ -45,7 +45,7 @@ strongest = int(np.argmax(f))
 print(f"{one.total:.1f} MPa, of {one.base:.1f} on average:")
 for j, part in one.top(8):
     print(
-        f"    {names[j]:<12}{part:+6.1f}   (here {data.X[test[strongest], j]:.0f}, on average {data.X[:, j].mean():.0f})"
+        f"    {names[j]:<12}{part:+6.1f}  (here {data.X[test[strongest], j]:.0f}, on average {data.X[:, j].mean():.0f})"
     )
 assert abs(one.total - f[strongest]) < 1e-6
 

@@ -445,7 +445,7 @@ class Poisson(Loss):
     array([0., 3.])
     >>> Poisson().check(np.array([1.0, -2.0]))
     Traceback (most recent call last):
-    ValueError: The Poisson loss is of counts; target 1 is -2.
+    ValueError: The Poisson loss is of counts; target 1 is -2. [M112]
     """
 
     def value(self, y: Array, f: Array) -> Array:

@@ -62,7 +62,7 @@ class Page:
         self.context.set_default_timeout(PATIENCE)
         self.page = self.context.new_page()
         self.faults: list[str] = []
-        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.on("pageerror", lambda error: self.faults.append(error.stack or str(error)))
         self.page.on("console", lambda said: said.type == "error" and self.faults.append(said.text))
         self.open(address)
 

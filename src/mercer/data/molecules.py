@@ -200,7 +200,7 @@ def read_sdf(
     ...     mc.read_sdf("no-such-file.sdf")
     ... except mc.DataError as error:
     ...     print(error)
-    no-such-file.sdf: there is no such file.
+    no-such-file.sdf: there is no such file. [M501]
     """
     if errors not in ("raise", "skip"):
         raise ValueError(coded(f'errors={errors!r}: choose "raise" or "skip".', "M205"))

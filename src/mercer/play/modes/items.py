@@ -17,7 +17,8 @@ from mercer.troubles import CODE
 
 _SHARED = 12  # parts that are shown
 _WIDEST = "8MB"  # of features of two items
-_ALIGNMENT = "mc.alignment(K, (y[:, None] == y).astype(float)) if np.ptp(K) > 1e-12 * np.abs(K).max() else np.nan"  # of a constant: none
+# the matrix of a constant kernel has none
+_ALIGNMENT = "mc.alignment(K, (y[:, None] == y).astype(float)) if np.ptp(K) > 1e-12 * np.abs(K).max() else np.nan"
 
 
 class OfItems(Mode):

@@ -323,8 +323,8 @@ def weisfeiler_lehman(x: Plain, z: Plain, depth: int, base: str = "vertex") -> f
     """Σ_{i=0..depth} k(x_i, z_i), x_i = x refined i times.
 
     k is the vertex histogram ("vertex"), the histogram of edge labels alone, which refinement leaves as it is ("edge"),
-    that of edges with the labels of their ends ("edge_ends"), the shortest-path kernel ("shortest_path"), or walks of two
-    edges ("walk").
+    that of edges with the labels of their ends ("edge_ends"), the shortest-path kernel ("shortest_path"), or walks of
+    two edges ("walk").
     """
     kernels = {
         "vertex": vertex_histogram,

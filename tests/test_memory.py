@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks import bench_memory
 
 import mercer as mc
+from benchmarks import bench_memory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
 

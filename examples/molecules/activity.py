@@ -28,8 +28,8 @@ print(f"{len(smiles)} molecules, {passes.mean():.0%} of them pass")
 
 # %%
 # Molecules with one scaffold stay on one side of the split: what is tested is unlike what was learnt, which a random
-# split would not ask. The kernel is Tanimoto's, ``|A ∩ B| / |A ∪ B|``, of the circular neighbourhoods of atoms up to radius
-# 2 (Morgan fingerprints, not folded; mirror images count as alike).
+# split would not ask. The kernel is Tanimoto's, ``|A ∩ B| / |A ∪ B|``, of the circular neighbourhoods of atoms up to
+# radius 2 (Morgan fingerprints, not folded; mirror images count as alike).
 
 train, test = next(mc.ScaffoldSplit(0.2).split(smiles))
 kernel = mc.Tanimoto(mc.Morgan(2, chirality=False))

@@ -2,8 +2,8 @@
 Which series are alike, though they run at other speeds?
 ========================================================
 
-Two people make the same gesture, one starts slowly and hurries at the end, the other does the reverse. Point by point their
-curves have little in common. Four kernels that look at curves in four ways:
+Two people make the same gesture, one starts slowly and hurries at the end, the other does the reverse. Point by point
+their curves have little in common. Four kernels that look at curves in four ways:
 
 * ``Gaussian`` compares them time by time.
 * ``CrossCorrelation`` sums over all shifts of one against the other.
@@ -17,7 +17,6 @@ They learn from fifty curves as they are; the curves that they are asked of are 
 import sys
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 import mercer as mc

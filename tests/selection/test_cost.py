@@ -7,10 +7,10 @@ import time
 
 import numpy as np
 import pytest
-from benchmarks import bench_cost
 from sklearn.linear_model import Ridge
 
 import mercer as mc
+from benchmarks import bench_cost
 from mercer.gram import DenseGram, Form, Outline, Sample, Use, form, held
 
 G = mc.Gaussian(0.2)

@@ -114,7 +114,7 @@ def estimator(cls: Class) -> Class:
     dataclasses.dataclass(eq=False, repr=False, match_args=False)(cls)
     cls.__doc__ = _documented(cls)
     if getattr(cls, "set_params", None) is BaseEstimator.set_params:
-        cls.set_params = coding_scikit_learn()(BaseEstimator.set_params)  # type: ignore[attr-defined]
+        cls.set_params = coding_scikit_learn()(BaseEstimator.set_params)  # type: ignore[attr-defined, type-var]
     return cls
 
 

@@ -63,7 +63,7 @@ def run(
     opened.daemon = True
     if browser:
         opened.start()
-    _serve(application(play, token, _hosts(host)), listening, play.queue.close)
+    server(application(play, token, _hosts(host)), play.queue.close).run([listening])
 
 
 def _table(path: Path, columns: tuple[str, ...], target: str | None) -> Data:
@@ -105,8 +105,10 @@ def _listening(host: str, port: int) -> socket.socket:
         raise OSError(coded(words, "M406")) from None
 
 
-def _serve(app: Any, listening: socket.socket, dropped: Callable[[], None]) -> None:
-    """Run the loop; at Ctrl-C drop what is computed, and end soon, also if something cannot be stopped."""
+def server(app: Any, dropped: Callable[[], None]) -> Any:
+    """The loop, to be run on a socket; at Ctrl-C what is computed is dropped, and the process ends soon, also if
+    something cannot be stopped.
+    """
     import uvicorn
 
     class Server(uvicorn.Server):
@@ -119,12 +121,12 @@ def _serve(app: Any, listening: socket.socket, dropped: Callable[[], None]) -> N
             super().handle_exit(sig, frame)
 
     logging.getLogger("mercer.play").setLevel(logging.INFO)
-    Server(
+    return Server(
         uvicorn.Config(
             app, log_level="error", access_log=False, server_header=False, date_header=False, lifespan="off",
             ws_max_size=LARGEST_MESSAGE, ws_per_message_deflate=False, timeout_keep_alive=5,
         )
-    ).run([listening])  # fmt: skip
+    )  # fmt: skip
 
 
 def _end(status: int) -> None:

@@ -1,7 +1,8 @@
 """The server: what is served to whom. A loop that reads, checks and passes on, and never computes.
 
 Everything is below a random token, and is for pages that this server itself has sent: a request with another name of
-the machine (a foreign name that was pointed here), from another origin, or without the token gets an empty 404.
+the machine (a foreign name that was pointed here), from another origin, or without the token gets an empty 404. So does
+one that brings something: what it brings is not read.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from mercer.play.limits import LARGEST_MESSAGE, MOST_FAULTS, MOST_PAGES, MOST_WAITING, PATIENCE, SECONDS, Refused
+from mercer.play.limits import MOST_FAULTS, MOST_PAGES, MOST_WAITING, PATIENCE, SECONDS, Refused
 from mercer.play.menu import menu
 from mercer.play.modes import MODES
 from mercer.play.queue import Job, Queue, refusal
@@ -100,14 +101,17 @@ class Guard:
             await self.app(scope, receive, send)
             return
 
+        brings = _brings(scope)
+
         async def answered(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message.get("headers", ()), *_RAW_HEADERS]}
+                more = [*_RAW_HEADERS, *([(b"connection", b"close")] if brings else [])]
+                message = {**message, "headers": [*message.get("headers", ()), *more]}
             await send(message)
 
         path = scope["path"].encode()
         below, rest = path[: len(self.below)], path[len(self.below) :]
-        if not (hmac.compare_digest(below, self.below) and rest[:1] == b"/" and self._ours(scope)):
+        if brings or not (hmac.compare_digest(below, self.below) and rest[:1] == b"/" and self._ours(scope)):
             if scope["type"] == "websocket":
                 await send({"type": "websocket.close", "code": 1008})
             else:
@@ -137,6 +141,15 @@ class Guard:
         return name in self.hosts or ("*" in self.hosts and _is_address(name))
 
 
+def _brings(scope: Scope) -> bool:
+    """Whether a request wants to do more than read, or brings a body, which would be received for nothing."""
+    if scope["type"] != "http":
+        return False
+    named = dict(scope["headers"])
+    sized = named.get(b"content-length", b"0").strip(b"0 ") != b""
+    return scope["method"] not in ("GET", "HEAD") or sized or b"transfer-encoding" in named
+
+
 def _is_address(name: str) -> bool:
     """Whether a host is named by its number: such a name cannot be pointed elsewhere."""
     try:
@@ -155,6 +168,7 @@ class Connection:
         self.outbox: deque[tuple[Job | None, bytes]] = deque()
         self.filled = asyncio.Event()
         self.faults = 0  # messages that were none
+        self.ended = False  # after it nothing is sent any more
 
     async def serve(self) -> None:
         await self.websocket.accept()
@@ -177,6 +191,8 @@ class Connection:
 
     async def _end(self, code: int, words: str) -> None:
         """Close the connection, with the reason as a frame before it and in the closing one."""
+        self.ended = True
+        self.outbox.clear()
         try:
             async with asyncio.timeout(PATIENCE):
                 await self.websocket.send_bytes(frame(View("refused", {"message": words}), id=None, last=True))
@@ -203,7 +219,7 @@ class Connection:
             self.filled.clear()
 
     def _put(self, job: Job | None, data: bytes) -> None:
-        if job is None or not job.dropped:
+        if not self.ended and (job is None or not job.dropped):
             self.outbox.append((job, data))
             self.filled.set()
 
@@ -217,12 +233,8 @@ class Connection:
             message = await self.websocket.receive()
             if message["type"] == "websocket.disconnect":
                 return
-            text = message.get("text")
-            if text is not None and len(text) > LARGEST_MESSAGE:
-                await self._end(1009, f"The message has {len(text)} letters; {LARGEST_MESSAGE} are read.")
-                return
             try:
-                self._asked(_said(text))
+                self._asked(_said(message.get("text")))
             except Refused as error:
                 self.faults += 1
                 if self.faults > MOST_FAULTS:

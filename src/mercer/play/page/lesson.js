@@ -56,7 +56,7 @@ export const STEPS = [
     look: "spectrum",
     scene: { mode: "classify", learner: "SVC", kernel: "Gaussian(γ=2)", values: { C: 10 }, data: moons },
     answer: () => ({ kernel: "Sigmoid()" }),
-    done: ({ views }) => views.facts?.data.psd === false && views.spectrum?.data.smallest < -1e-9 * Math.abs(views.spectrum.data.trace),
+    done: ({ views: { facts, spectrum } }) => facts?.data.psd === false && spectrum !== undefined && spectrum.data.smallest < -1e-9 * Math.abs(spectrum.data.trace),
   },
   {
     title: "How near is near?",

@@ -63,7 +63,7 @@ const wire = new Wire({
     if (page) wire.want();
     else wire.ask({ ask: "menu" }, begin);
   },
-  lost: () => say(byId("connection"), "The server does not answer. If it was ended, start mercer play again; this page asks once a second."),
+  lost: (reason) => say(byId("connection"), reason || "The server does not answer. If it was ended, start mercer play again; this page asks once a second."),
 });
 
 /** All that needs the menu; null until it is there. @type {ReturnType<typeof build>|null} */

@@ -29,7 +29,7 @@ export function decode(buffer) {
 /** Asks for the newest state and passes on what is answered. */
 export class Wire {
   /**
-   * @param {{compose: () => {state: any, brief: boolean}|null, sent: (id: number) => void, frame: (frame: Frame) => void, opened: (again: boolean) => void, lost: () => void}} page
+   * @param {{compose: () => {state: any, brief: boolean}|null, sent: (id: number) => void, frame: (frame: Frame) => void, opened: (again: boolean) => void, lost: (reason: string) => void}} page
    *   `compose` makes the message of the newest state at the moment at which it can be sent; null where it was sent before
    */
   constructor(page) {
@@ -58,10 +58,10 @@ export class Wire {
       this.before = true;
     };
     socket.onmessage = (event) => this.receive(decode(event.data));
-    socket.onclose = () => {
+    socket.onclose = ({ reason }) => {
       this.underWay = null;
       this.others.clear();
-      this.page.lost();
+      this.page.lost(reason);
       setTimeout(() => this.open(), AGAIN);
     };
   }

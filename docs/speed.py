@@ -26,7 +26,7 @@ SUBJECTS = {
     "Several kernels": "mkl mkl_sets mkl_views",
     "From a table to a model": "fit fit_large fit_molecules",
     "Streams, clusters, cards": "streams cluster cluster_peers gpu gpu_centers gpu_ridge",
-    "Waiting, memory, what is foreseen": "checks first_fit interrupts memory cost",
+    "Waiting, memory, what is foreseen": "checks first_fit interrupts memory cost play",
 }
 
 

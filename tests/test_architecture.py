@@ -79,6 +79,7 @@ WHOLE = {
     "test_compositions",
     "test_contract",
     "test_examples",
+    "test_gallery",
     "test_memory",
     "test_package",
     "test_real_data",
@@ -126,25 +127,25 @@ def _layer(name: str) -> int:
     return next(i for i, layer in enumerate(LAYERS) if name.split(".")[0] in layer)
 
 
-@pytest.mark.parametrize("path", _modules(), ids=_name)
-def test_imports_point_downwards(path: Path) -> None:
-    me = _name(path)
-    for imported in _imports(path):
-        if not imported.startswith("mercer."):
-            continue
-        other = imported.removeprefix("mercer.")
-        if other in ("__version__",) or other.split(".")[0] == me.split(".")[0]:
-            continue
-        assert _layer(other) > _layer(me), f"{me} imports {other}, which is not below it"
-        assert (me.split(".")[0], other.split(".")[0]) not in NEVER, f"{me} must not import {other}"
+@pytest.fixture(scope="module")
+def imports() -> dict[str, set[str]]:
+    """What each module imports."""
+    return {_name(path): _imports(path) for path in _modules()}
 
 
-@pytest.mark.parametrize("path", _modules(), ids=_name)
-def test_heavy_dependencies_have_one_home(path: Path) -> None:
-    for imported in _imports(path):
-        package = imported.split(".")[0]
-        if package in HOMES:
-            assert _name(path) in HOMES[package], f"{_name(path)} imports {package}"
+def test_imports_point_downwards(imports: dict[str, set[str]]) -> None:
+    for me, imported in imports.items():
+        for other in (name.removeprefix("mercer.") for name in imported if name.startswith("mercer.")):
+            if other in ("__version__",) or other.split(".")[0] == me.split(".")[0]:
+                continue
+            assert _layer(other) > _layer(me), f"{me} imports {other}, which is not below it"
+            assert (me.split(".")[0], other.split(".")[0]) not in NEVER, f"{me} must not import {other}"
+
+
+def test_heavy_dependencies_have_one_home(imports: dict[str, set[str]]) -> None:
+    for me, imported in imports.items():
+        for package in {name.split(".")[0] for name in imported} & set(HOMES):
+            assert me in HOMES[package], f"{me} imports {package}"
 
 
 def test_every_module_has_a_layer() -> None:

@@ -103,7 +103,12 @@ def _with_examples() -> list[str]:
     return [".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__") for path in files]
 
 
-@pytest.mark.parametrize("module", _with_examples())
+LONG = ("mercer.tabular.job", "mercer.tabular.model")  # learn from tables
+
+
+@pytest.mark.parametrize(
+    "module", [pytest.param(m, marks=pytest.mark.thorough) if m in LONG else m for m in _with_examples()]
+)
 def test_examples_in_docstrings(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     if module.endswith(("fingerprints", "plots.molecule")):

@@ -411,6 +411,7 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     assert result.returncode == 0, result.stderr
 
 
+@pytest.mark.thorough
 def test_a_report_never_takes_the_place_of_a_model(folder: Path) -> None:
     said = run("fit", folder / "flowers.csv", "-t", "species", "-o", folder / "m.html", code=2).stderr
     assert "the name of a page" in said

@@ -77,6 +77,7 @@ def test_what_is_a_collection() -> None:
     assert not any(map(is_collection, (X, X.tolist(), [], "abc", None, delayed, [delayed, X], mc.Linear().gram(X))))
 
 
+@pytest.mark.thorough
 def test_sums_are_added_in_the_order_of_the_blocks(client: Client) -> None:
     numbers = da.from_array(np.arange(40), chunks=1)
     here = Partitions(Workers(), blocks_of(numbers)[0])
@@ -100,6 +101,7 @@ def test_blocks_are_worked_on_where_they_lie(client: Client) -> None:
     assert len(identities) <= 2  # a copy for each worker, the same in all passes
 
 
+@pytest.mark.thorough
 def test_a_client_computes_what_the_default_scheduler_does(client: Client) -> None:
     alone = clone(MACHINE).fit(_spread(), _spread(Y))
     machine = clone(MACHINE).set_params(compute=Compute(client=client)).fit(_spread(), _spread(Y))
@@ -113,6 +115,7 @@ def test_a_client_computes_what_the_default_scheduler_does(client: Client) -> No
     assert machine.score(_spread(), Y) == pytest.approx(alone.score(X, Y))
 
 
+@pytest.mark.thorough
 def test_states_stay_with_the_workers(client: Client) -> None:
     machine = mc.SVC(1.0, mc.Gaussian(0.3), centers=X[:30], compute=Compute(client=client))
     found = machine.fit(_spread(), _spread(Y > 0))
@@ -152,6 +155,7 @@ def test_a_closed_client_is_said() -> None:
         clone(MACHINE).set_params(compute=Compute(client=closed)).fit(_spread(), Y)
 
 
+@pytest.mark.thorough
 def test_an_interrupt_cancels_the_tasks(client: Client) -> None:
     parts = Partitions(Workers(client), blocks_of(_spread(rows=200))[0])
     threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()

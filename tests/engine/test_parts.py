@@ -191,6 +191,7 @@ def test_sums_with_kernels_of_other_kinds() -> None:
         np.testing.assert_allclose((mc.Spectrum(4, k_min=2) * other)(X), K * other(X), rtol=1e-13)
 
 
+@pytest.mark.thorough
 def test_threads_of_a_user_do_not_share_sums() -> None:
     X = DATA["related"]
     wanted = mc.Gappy(6, 4)(X)

@@ -104,6 +104,7 @@ def _answer(machine: Any, method: str, given: Any = X) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "kind"), FORMS)
 def test_a_collection_is_learnt_from_as_an_array_is(name: str, kind: str) -> None:
     machine, target, method, near = CASES[name]

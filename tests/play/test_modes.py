@@ -83,6 +83,7 @@ def test_the_python_prints_the_numbers_of_the_page(given: dict[str, Any]) -> Non
     np.testing.assert_allclose(list(told.values()), list(found.values()), **EXACT)
 
 
+@pytest.mark.thorough
 def test_the_python_runs_in_a_fresh_process() -> None:
     given = {"mode": "classify", "kernel": "Gaussian(γ=30) + 0.1·Linear()", "data": {"points": [[0, 0, 0], [1, 0, 1]]}}
     text = MODES["classify"].python(state(**given))
@@ -380,6 +381,7 @@ def test_the_way_of_the_solver_ends_at_its_gap() -> None:
     assert "stop_reason" in found.data or "n_iter" in found.data
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("mode", "learner"), [("classify", "logistic"), ("regress", "ridge"), ("two_samples", "MMD")])
 def test_while_a_slider_moves_many_points_are_learnt_from_approximately(mode: str, learner: str) -> None:
     given: dict[str, Any] = {"learner": learner, "data": {"family": MODES[mode].families[0], "n": 1200, "seed": 0}}

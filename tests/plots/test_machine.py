@@ -55,6 +55,7 @@ def test_boundary_and_margins_lie_where_f_says() -> None:
     assert title(display) == "Sides: 2 classes, 2 support vectors"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("machine", [mc.SVC(C=5.0), mc.NuSVC(0.4), sklearn.svm.SVC(C=5.0)], ids=repr)
 def test_machines_with_margins(machine: Any) -> None:
     machine.fit(X, y)

@@ -80,6 +80,7 @@ def test_a_model_of_a_table_with_categories() -> None:
     assert title(display).endswith("the other columns at their medians and most frequent values")
 
 
+@pytest.mark.thorough
 def test_band_of_conformal_intervals() -> None:
     model = mc.ConformalRegressor(mc.KernelRidge(0.1), coverage=0.8).fit(X, y)
     display = drawn(RegressionDisplay.from_estimator(model, X, y, resolution=10))

@@ -129,6 +129,7 @@ def test_polished_is_exact() -> None:
     assert _true_gap(_hinge(y, 1.0), K, ActiveSet(tol=1e-3).solve(_hinge(y, 1.0), DenseGram(K)).coef) < 1e-10
 
 
+@pytest.mark.thorough
 @given(
     n=st.sampled_from([2, 3, 17, 64, 65]),
     C=st.sampled_from([1e-3, 1.0, 1e3]),

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from mercer.kernels.compose.pointwise import Power, Scaled
     from mercer.kernels.occurrences import Occurrences
 from mercer.kernels.equality import hashable, same_values
+from mercer.kernels.of_columns import OfColumns
 from mercer.kernels.of_sequences import OfSequences
 from mercer.kernels.parameters import _is_real, natural, nonnegative, positive, real, sample
 
@@ -70,7 +71,7 @@ def kernel(cls: T) -> T:
     return made
 
 
-class Kernel(OfSequences, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class Kernel(OfColumns, OfSequences, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """k(x, z), a similarity that is an inner product in some space: the base class of all kernels.
 
     ``k(X, Y)`` is the matrix of values, ``k.gram(X, Y)`` the same matrix computed when needed. Kernels add, multiply
@@ -637,53 +638,6 @@ class Kernel(OfSequences, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         from mercer.kernels.graphs.atoms import Atoms
 
         return Atoms(self, charge, chirality, invariants)
-
-    def on(self, columns: Any) -> Kernel:
-        """k on some columns of a table.
-
-        Parameters
-        ----------
-        columns : str, int, or list of them
-            Names in a data frame, numbers in an array.
-        """
-        from mercer.kernels.compose.inputs import OnColumns
-
-        return OnColumns(self, columns)
-
-    def imputed(self, strategy: str = "mean", indicator: bool = False) -> Kernel:
-        """k where missing values (NaN) are filled; being k(f(x), f(z)), it is as valid as k.
-
-        Parameters
-        ----------
-        strategy : {"mean", "median", "zero"}, default="mean"
-            Fill with the column's mean or median in the data given to ``bind``, or with 0.
-        indicator : bool, default=False
-            Add a column 0/1 "was missing" for each column.
-        """
-        from mercer.kernels.compose.inputs import Imputed
-
-        return Imputed(self, strategy, indicator)
-
-    def standardized(self) -> Kernel:
-        """k of columns with mean 0 and variance 1, by the means and variances of the data given to ``bind``.
-
-        A constant column is only centred.
-        """
-        from mercer.kernels.compose.inputs import Standardized
-
-        return Standardized(self)
-
-    def metric(self, M: Any) -> Kernel:
-        """k(M^½ x, M^½ z): distances are ‖x − z‖_M = √((x − z)^T M (x − z)), inner products x^T M z; as valid as k.
-
-        Parameters
-        ----------
-        M : array-like of shape (d,) or (d, d)
-            A weight ≥ 0 for each column, or a positive semi-definite matrix; M^½ is its root. ``tune`` keeps its form.
-        """
-        from mercer.kernels.compose.metric import Metric
-
-        return Metric(self, M)
 
     # -- final: a value ----------------------------------------------------------------------------------------------
 

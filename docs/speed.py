@@ -1,5 +1,5 @@
-"""What the benchmarks promise, and what the files of results hold: ``python docs/speed.py`` writes both into
-``speed.md``, from the docstrings of ``benchmarks/bench_*.py`` and from ``benchmarks/results``.
+"""What the benchmarks promise, what their last runs said, and what the files of results hold: ``python docs/speed.py``
+writes them into ``speed.md``, from the docstrings of ``benchmarks/bench_*.py`` and from ``benchmarks/results``.
 """
 
 from __future__ import annotations
@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import json
 import re
 import sys
 from pathlib import Path
@@ -65,6 +66,30 @@ def promises() -> str:
     return "\n".join(lines).rstrip()
 
 
+def runs() -> str:
+    """What the last run of each benchmark said, by subject: its verdicts, where and when."""
+    lines = (BENCHMARKS / "results" / "verdicts.jsonl").read_text(encoding="utf-8").splitlines()
+    kept = {run["benchmark"]: run for run in map(json.loads, lines)}
+    said = []
+    for title, names in SUBJECTS.items():
+        here = [kept[name] for name in names.split() if name in kept]
+        if here:
+            said.append(f"### {title}: last runs\n")
+            said += [f"{_where(run)}\n\n```text\n" + "\n".join(run["verdicts"]) + "\n```\n" for run in here]
+    waiting = [f"`{name}`" for names in SUBJECTS.values() for name in names.split() if name not in kept]
+    if waiting:
+        said.append(f"No run is kept of {', '.join(waiting)}.")
+    return "\n".join(said).rstrip()
+
+
+def _where(run: dict[str, Any]) -> str:
+    short = sum(line.startswith("FELL SHORT") for line in run["verdicts"])
+    kept = sum(line.startswith("kept") for line in run["verdicts"])
+    busy = f", with a load of {run['load']:g}" if run["load"] > 2.5 else ""
+    stopped = "" if run["ended"] else "; stopped before its end"
+    return f"`{run['benchmark']}`: {kept} kept, {short} short. {run['machine']}{busy}, {run['date']}{stopped}."
+
+
 def results() -> str:
     """The table of the files, and the verdicts of ``bench_fit`` on what ``fit.jsonl`` holds."""
     readme = (BENCHMARKS / "results" / "README.md").read_text(encoding="utf-8")
@@ -88,9 +113,9 @@ def verdicts() -> str:
 
 
 def page() -> str:
-    """``speed.md`` with both written anew."""
+    """``speed.md`` with all of it written anew."""
     text = (DOCS / "speed.md").read_text(encoding="utf-8")
-    for what, content in (("promises", promises()), ("results", results())):
+    for what, content in (("promises", promises()), ("runs", runs()), ("results", results())):
         start, end = MARK.format("start", what), MARK.format("end", what)
         before, _, rest = text.partition(start)
         text = f"{before}{start}\n\n{content}\n\n{end}{rest.partition(end)[2]}"

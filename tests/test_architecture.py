@@ -83,6 +83,7 @@ WHOLE = {
     "test_memory",
     "test_package",
     "test_real_data",
+    "test_site",
 }
 NEVER = {
     ("solvers", "kernels"),

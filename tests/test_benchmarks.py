@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from benchmarks.__main__ import keep
 
 FOLDER = Path(__file__).resolve().parents[1] / "benchmarks"
 FILES = sorted(FOLDER.glob("bench_*.py"))
@@ -41,3 +44,16 @@ def test_verdicts(promises: str, status: int, said: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=FOLDER.parent)
     assert (done.returncode, done.stderr) == (status, "")
     assert f"  {said}\n" in done.stdout
+
+
+def test_verdicts_are_kept_in_the_place_of_older_ones(tmp_path: Path) -> None:
+    path = tmp_path / "verdicts.jsonl"
+    keep("svm", 0, ["kept a: 2× ≥ 1×"], path)
+    keep("gram", 1, ["FELL SHORT b: 0.5× < 1×", "skipped: x is not installed", "skipped: x is not installed"], path)
+    keep("svm", 1, ["kept a: 3× ≥ 1×"], path)
+    gram, svm = (json.loads(line) for line in path.read_text("utf-8").splitlines())
+    assert (gram["benchmark"], gram["ended"]) == ("gram", True)
+    assert gram["verdicts"] == ["FELL SHORT b: 0.5× < 1×", "skipped: x is not installed"]
+    assert (svm["verdicts"], svm["ended"]) == (["kept a: 3× ≥ 1×"], False)
+    assert svm["date"]
+    assert "cores" in svm["machine"]

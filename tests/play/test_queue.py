@@ -1,5 +1,4 @@
-"""What waits and what is computed: of a page the newest request wins, and nothing that is asked for stops the others.
-"""
+"""What waits and what is computed: of a page the newest request wins, and nothing asked for stops the others."""
 
 from __future__ import annotations
 

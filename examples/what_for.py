@@ -1,4 +1,4 @@
-"""Draw the picture of the README: four kinds of samples, the matrix of a kernel on each, and what a learner makes of it.
+"""Draw the picture of the README: four kinds of samples, the matrix of a kernel on each, what a learner makes of it.
 
 python examples/what_for.py docs/what_for.png        # needs matplotlib and RDKit
 """
@@ -68,8 +68,8 @@ def words(top: Axes, middle: Axes, bottom: Axes) -> None:
     X = ["".join(rng.choice(list("ACGT")) if rng.random() < 0.22 else c for c in parents[g]) for g in groups]
     k = mc.Mismatch(4, 1).normalized()
     for row, i in enumerate([0, 1, 2, 12, 13, 14, 24, 25, 26]):
-        top.text(0.5, 1 - (row + 0.7) / 9.5, X[i][:19] + "…", color=COLOURS[groups[i]], family="monospace", fontsize=8.5,
-                 ha="center", va="center")  # fmt: skip
+        place = {"ha": "center", "va": "center", "family": "monospace", "fontsize": 8.5}
+        top.text(0.5, 1 - (row + 0.7) / 9.5, X[i][:19] + "…", color=COLOURS[groups[i]], **place)
     bare(top, "strings")
     matrix(middle, k, X)
     coloured(bottom, mc.KernelPCA(2, k).fit_transform(X), groups)

@@ -1,19 +1,23 @@
 """Run all benchmarks to their end, then show every verdict in one table; exit status 1 where a promise fell short.
 
-python -m benchmarks [--quick] [--keep] [name …]        # gram, svm, …: those of bench_NAME.py; all without names
+python -m benchmarks [--quick] [--keep] [--minutes M] [name …]      # those of bench_NAME.py; all without names
 
 ``--keep`` writes the verdicts to ``results/verdicts.jsonl``, in the place of an older run of the same
-benchmark.
+benchmark. ``--minutes`` stops each benchmark after so long; the verdicts until then count.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import datetime
 import json
+import math
 import os
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 from benchmarks.measure import KEPT, QUICK, SHORT, SKIPPED, machine
@@ -22,19 +26,33 @@ FOLDER = Path(__file__).parent
 RESULTS = FOLDER / "results" / "verdicts.jsonl"
 
 
-def verdicts(path: Path, options: list[str]) -> tuple[int, list[str]]:
+def verdicts(path: Path, options: list[str], seconds: float = math.inf) -> tuple[int, list[str]]:
     """Run one benchmark, show what it prints, and return its exit status and the lines of its verdicts."""
     command = [sys.executable, "-u", str(path), *options]
     found = []
     # the folder above, for processes that the benchmark starts itself
     places = os.pathsep.join([str(FOLDER.parent), os.environ.get("PYTHONPATH", "")])
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": places}) as run:
+    environment = {**os.environ, "PYTHONPATH": places}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, process_group=0) as run:
         assert run.stdout is not None
-        for line in run.stdout:
-            print(line, end="", flush=True)
-            if line.strip().startswith((KEPT, SHORT, SKIPPED)):
-                found.append(line.strip())
+        clock = threading.Timer(min(seconds, threading.TIMEOUT_MAX), _stop, [run.pid])
+        clock.start()
+        try:
+            for line in run.stdout:
+                print(line, end="", flush=True)
+                if line.strip().startswith((KEPT, SHORT, SKIPPED)):
+                    found.append(line.strip())
+            run.wait()  # before what it has left behind is ended
+        finally:
+            clock.cancel()
+            _stop(run.pid)
     return run.returncode, found
+
+
+def _stop(group: int) -> None:
+    """End a benchmark with the processes that it has started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGTERM)
 
 
 def keep(name: str, status: int, lines: list[str], path: Path = RESULTS) -> None:
@@ -42,24 +60,31 @@ def keep(name: str, status: int, lines: list[str], path: Path = RESULTS) -> None
     old = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
     run = {
         "benchmark": name, "date": datetime.date.today().isoformat(), "machine": machine(),
-        "load": round(os.getloadavg()[1], 1), "ended": not status or any(line.startswith(SHORT) for line in lines),
+        "load": round(os.getloadavg()[1], 1), "ended": _ended(status, lines),
         "verdicts": list(dict.fromkeys(lines)),  # a peer that is not installed is said once
     }  # fmt: skip
     runs = sorted([*(one for one in old if one["benchmark"] != name), run], key=lambda one: str(one["benchmark"]))
     path.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in runs), encoding="utf-8")
 
 
+def _ended(status: int, lines: list[str]) -> bool:
+    """Exit status 1 with a promise that fell short is an end as well; a negative one is a signal's."""
+    return status == 0 or (status == 1 and any(line.startswith(SHORT) for line in lines))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="smaller data and one round: judges nothing")
     parser.add_argument("--keep", action="store_true", help=f"write the verdicts to results/{RESULTS.name}")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="stop each benchmark after so long")
     parser.add_argument("names", nargs="*")
     given = parser.parse_args(sys.argv[1:] + (["--quick"] if QUICK else []))
     names = given.names or [path.stem.removeprefix("bench_") for path in sorted(FOLDER.glob("bench_*.py"))]
     rows = []
     for name in names:
         print(f"\n== {name}", flush=True)
-        rows.append((name, *verdicts(FOLDER / f"bench_{name}.py", ["--quick"] if given.quick else [])))
+        options = ["--quick"] if given.quick else []
+        rows.append((name, *verdicts(FOLDER / f"bench_{name}.py", options, 60 * given.minutes)))
         if given.keep and not given.quick:
             keep(*rows[-1])
     print("\n== all verdicts")
@@ -68,10 +93,10 @@ def main() -> None:
             print(f"  {name:<16} {line}")
         if not lines:
             print(f"  {name:<16} promises nothing")
-        if status and not any(line.startswith(SHORT) for line in lines):
+        if not _ended(status, lines):
             print(f"  {name:<16} ended with exit status {status}")
     short = sum(line.startswith(SHORT) for _, _, lines in rows for line in lines)
-    broken = [name for name, status, lines in rows if status and not any(line.startswith(SHORT) for line in lines)]
+    broken = [name for name, status, lines in rows if not _ended(status, lines)]
     print(f"{short} promises fell short; did not run to their end: {', '.join(broken) or 'none'}")
     sys.exit(bool(broken) or (bool(short) and not given.quick))
 

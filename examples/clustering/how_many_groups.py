@@ -16,7 +16,7 @@ from sklearn.model_selection import KFold
 
 import mercer as mc
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(sys.argv[0]).resolve().parents[1]))
 import at_hand
 
 INK, BLUE, VERMILION, GREY = "#222222", "#0072B2", "#D55E00", "#9A9A9A"

@@ -18,7 +18,7 @@ from sklearn.metrics import roc_auc_score
 
 import mercer as mc
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(sys.argv[0]).resolve().parents[1]))
 import at_hand
 
 data = at_hand.blood_brain_barrier()

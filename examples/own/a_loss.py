@@ -22,7 +22,7 @@ from sklearn.base import clone
 import mercer as mc
 from mercer.losses import Loss
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(sys.argv[0]).resolve().parents[1]))
 import at_hand
 
 BLUE, VERMILION, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#9A9A9A"

@@ -17,7 +17,7 @@ import numpy as np
 
 import mercer as mc
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(sys.argv[0]).resolve().parents[1]))
 import at_hand
 
 BLUE, VERMILION, INK = "#0072B2", "#D55E00", "#222222"

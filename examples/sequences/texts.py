@@ -16,7 +16,7 @@ from sklearn.model_selection import train_test_split
 
 import mercer as mc
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(sys.argv[0]).resolve().parents[1]))
 import at_hand
 
 BLUE, VERMILION, GREEN = "#0072B2", "#D55E00", "#009E73"

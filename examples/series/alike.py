@@ -22,7 +22,7 @@ import numpy as np
 
 import mercer as mc
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(sys.argv[0]).resolve().parents[1]))
 import at_hand
 
 COLOURS = {"Gaussian": "0.45", "CrossCorrelation": "#E69F00", "GlobalAlignment": "#0072B2", "Signature": "#D55E00"}

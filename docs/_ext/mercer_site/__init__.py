@@ -6,7 +6,7 @@ from typing import Any
 
 
 def setup(app: Any) -> dict[str, Any]:
-    from mercer_site import names, pictures, reference, troubleshooting
+    from mercer_site import names, pictures, reference, troubleshooting, weight
 
     app.connect("builder-inited", reference.write)
     app.connect("builder-inited", pictures.draw)
@@ -16,4 +16,5 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("autodoc-process-docstring", reference.after_numpydoc, priority=900)
     app.add_transform(names.LinkNames)
     app.connect("missing-reference", names.resolve)
+    app.connect("build-finished", weight.lighten)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

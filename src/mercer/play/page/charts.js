@@ -75,7 +75,8 @@ export class SpectrumChart extends Chart {
     if (ridge && Math.log10(ridge) > box.y0 && Math.log10(ridge) < box.y1) {
       const y = box.py(Math.log10(ridge));
       this.paper.segments([box.x, y, box.x + box.w, y], { stroke: colours.ink, width: 1.3, dash: [5, 3] });
-      this.paper.text(box.x + box.w, y - 4, "λ of the machine", { anchor: "end", fill: colours.ink, halo: colours.paper });
+      // eigenvalues fall: there is room above the last
+      this.paper.text(box.x + box.w - 4, box.y + 13, "dashed: λ of the machine", { anchor: "end", fill: colours.ink, halo: colours.paper });
     }
     for (const t of ticks(1, values.length, box.w / 50).filter(Number.isInteger)) {
       this.paper.text(box.px(t - 0.5), box.y + box.t + 14, String(t), { anchor: "middle", fill: colours.faint });

@@ -3,6 +3,8 @@
 import { announce, byId, say } from "./dom.js";
 
 const THANKED = 1600; // milliseconds for which a button says that it has copied
+/** @type {Map<HTMLElement, number>} */
+const thanking = new Map(); // what will give a button its own words back
 
 /**
  * @param {(answered: (frame: import("./wire.js").Frame) => void) => void} ask
@@ -32,5 +34,6 @@ export async function copy(text, button) {
     say(button, "Not allowed");
     announce("The browser does not allow the page to copy.");
   }
-  setTimeout(() => say(button, before), THANKED);
+  clearTimeout(thanking.get(button)); // an earlier copy must not end the thanks of this one
+  thanking.set(button, setTimeout(() => say(button, before), THANKED));
 }

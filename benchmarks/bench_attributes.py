@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # for python -m
 from bench_graph_data import normal, repeated
 from bench_string_data import here
 from graph_peers import has
+from growth import Curves, drawn
 from measure import QUICK, interleaved, judged, promise, sized, skipped, table
 from tables import FOLDER
 
@@ -158,15 +159,20 @@ def growth() -> None:
     print("\nseconds for so many graphs of 30 vertices, and for 50 graphs of so many vertices; exponents")
     heads = ["".join(f"{n:>8}" for n in each) for each in (counts, sizes)]
     print(f"  {'':<26}{heads[0]}    n^   {heads[1]}   v^")
+    curves: dict[str, Curves] = {"graphs of 30 vertices": {}, "vertices of each of 50 graphs": {}}
     for name, k in KERNELS.items():
         rows = []
         for sets in ([random_graphs(n, 30) for n in counts], [random_graphs(min(50, counts[0]), s) for s in sizes]):
             times = interleaved({str(i): (lambda X=X, k=k: k(X)) for i, X in enumerate(sets)}, 2)
             rows.append([min(values) for values in times.values()])
+        for panel, each, row in zip(curves.values(), (counts, sizes), rows, strict=True):
+            panel[name] = list(zip(each, row, strict=True))
         slopes = [np.log(row[-1] / row[-2]) / np.log(2) for row in rows]
         shown = ["".join(f"{t:8.3f}" for t in row) for row in rows]
         print(f"  {name:<26}{shown[0]}  {slopes[0]:4.2f}   {shown[1]} {slopes[1]:4.2f}", flush=True)
         promise(f"{name}, exponent of the number of graphs", slopes[0], at_most=2.3, unit="")
+    if not QUICK:
+        drawn("attributes_growth", curves, columns=4)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

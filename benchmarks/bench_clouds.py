@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from growth import Curves, drawn
 from measure import QUICK, interleaved, judged, peak_memory, promise, sized, skipped, table
 from scipy.ndimage import gaussian_filter
 from scipy.spatial.distance import cdist
@@ -114,27 +115,38 @@ def persistence() -> None:
 # -- growth and memory -----------------------------------------------------------------------------------------------
 
 
-def slope(sizes: tuple[int, ...], task: Callable[[int], Callable[[], Any]]) -> float:
-    """Of the logarithm of the seconds, the median of five, against that of the size."""
+def grown(sizes: tuple[int, ...], task: Callable[[int], Callable[[], Any]]) -> list[tuple[int, float]]:
+    """The seconds at each size, the median of five."""
     tasks = {str(n): task(n) for n in sizes}
     times = interleaved(tasks)
     medians = [statistics.median(times[str(n)]) for n in sizes]
     print("  " + "".join(f"{n:>9} {t:.4f} s" for n, t in zip(sizes, medians, strict=True)))
-    return float(np.polyfit(np.log(sizes), np.log(medians), 1)[0])
+    return list(zip(sizes, medians, strict=True))
+
+
+def slope(points: list[tuple[int, float]]) -> float:
+    """Of the logarithm of the seconds against that of the size."""
+    return float(np.polyfit(*np.log(np.array(points)).T, 1)[0])
 
 
 def growth() -> None:
     points = (100, 200, 400) if QUICK else (1000, 3000, 10_000)
     sets = (20, 40, 80) if QUICK else (200, 400, 800)
     waves = mc.RandomFeatures(mc.Gaussian(0.5), 500, random_state=0)
+    curves: dict[str, Curves] = {"points of each of 40 sets": {}, "sets of 50 points": {}}
+    by_points, by_sets = curves.values()
     for k in (mc.SlicedWasserstein(1.0, 50), mc.MeanEmbedding(waves)):
         print(f"\n{type(k).__name__}: seconds of a matrix of 40 sets, by points of each")
-        found = slope(points, lambda n, k=k: partial(k, clouds(40, n, 3)))
-        promise(f"{type(k).__name__}, slope by points", found, at_most=1.15, unit="")
+        found = grown(points, lambda n, k=k: partial(k, clouds(40, n, 3)))
+        by_points[type(k).__name__] = found
+        promise(f"{type(k).__name__}, slope by points", slope(found), at_most=1.15, unit="")
     for k in (mc.SlicedWasserstein(1.0, 50), mc.MeanEmbedding(mc.Gaussian(0.5))):
         print(f"\n{type(k).__name__}: seconds of a matrix, by sets of 50 points")
-        found = slope(sets, lambda n, k=k: partial(k, clouds(n, 50, 3)))
-        promise(f"{type(k).__name__}, slope by sets", found, at_most=2.2, unit="")
+        found = grown(sets, lambda n, k=k: partial(k, clouds(n, 50, 3)))
+        by_sets[type(k).__name__] = found
+        promise(f"{type(k).__name__}, slope by sets", slope(found), at_most=2.2, unit="")
+    if not QUICK:
+        drawn("clouds_growth", curves)
     for name in ("mc.MeanEmbedding(mc.Gaussian(0.5))", "mc.SlicedWasserstein(1.0, 50)"):
         code = f"""
 import numpy as np, mercer as mc

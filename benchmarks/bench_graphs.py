@@ -12,11 +12,11 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import graph_peers as peers
 import numpy as np
+from growth import drawn
 from measure import QUICK, interleaved, judged, peak_memory, skipped, table
 from tables import FOLDER
 
@@ -276,7 +276,8 @@ def growth() -> None:
                 + "".join(f" {n}: {t:.4f}" for n, t in points)
                 + f"   slope {np.log(t / s) / np.log(b / a):.2f}"
             )
-    _picture(rows)
+    if not QUICK:
+        drawn("graph_growth", {f"number of {what}": curves for what, curves in rows.items()}, columns=3)
 
 
 def random_graph(rng: Any, n: int) -> Any:
@@ -302,22 +303,6 @@ def _seconds(kernel: Any, X: Any) -> float:
         work(X)
         best = min(best, time.perf_counter() - start)
     return best
-
-
-def _picture(rows: Any) -> None:
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-    for ax, (what, curves) in zip(axes, rows.items(), strict=True):
-        for name, points in curves.items():
-            ax.loglog(*zip(*points, strict=True), marker="o", markersize=3, label=name)
-        ax.set_xlabel(f"number of {what}")
-        ax.set_ylabel("seconds")
-    axes[0].legend(fontsize=7)
-    figure.savefig(Path(__file__).resolve().parents[1] / "docs" / "graph_growth.png", dpi=110)
 
 
 TABLES = {

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from bench_string_data import by_cv
+from growth import Curves, drawn
 from measure import QUICK, interleaved, judged, peak_memory, promise, sized, skipped, table
 from numba import njit, prange
 from sklearn.model_selection import StratifiedKFold
@@ -142,15 +143,25 @@ def _correlations(X: Any, gamma: float) -> Any:
 
 def growth() -> None:
     print("\nseconds by number and by length of series of 3 channels")
+    curves: dict[str, Curves] = {"series of 100 frames": {}, "frames of each of 100 series": {}}
+    by_number, by_length = curves.values()
     for make in (mc.Signature, mc.TruncatedSignature, mc.GlobalAlignment, mc.SoftDTW, mc.CrossCorrelation):
         k, seconds = make(), {}
-        for n, length in ((100, 100), (200, 100), (400, 100), (100, 200), (100, 400)):
+        k(walks(20, 100, 3))
+        for n, length in ((100, 100), (200, 100), (400, 100), (800, 100), (100, 200), (100, 400), (100, 800)):
             X = walks(sized(n), length, 3)
-            k(X[:20])
-            start = time.perf_counter()
-            k(X)
-            seconds[f"{n} × {length}"] = time.perf_counter() - start
-        print(f"  {make.__name__:<20}" + "   ".join(f"{name}: {s:7.3f}" for name, s in seconds.items()))
+            seconds[n, length] = min(_timed(k, X) for _ in range(2))
+        by_number[make.__name__] = [(n, s) for (n, length), s in seconds.items() if length == 100]
+        by_length[make.__name__] = [(length, s) for (n, length), s in seconds.items() if n == 100]
+        print(f"  {make.__name__:<20}" + "   ".join(f"{n} × {length}: {s:7.3f}" for (n, length), s in seconds.items()))
+    if not QUICK:
+        drawn("series_growth", curves, columns=3)
+
+
+def _timed(kernel: mc.Kernel, X: Any) -> float:
+    start = time.perf_counter()
+    kernel(X)
+    return time.perf_counter() - start
 
 
 def memory() -> None:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
+from growth import drawn
 from measure import QUICK, judged, peak_memory, promise
 from string_peers import random_dna
 
 import mercer as mc
 
-PICTURE = Path(__file__).resolve().parents[1] / "docs" / "string_growth.png"
 LETTERS = (10**5, 3 * 10**5, 10**6, 3 * 10**6, 10**7, 3 * 10**7, 10**8)[: 3 if QUICK else None]
 
 
@@ -26,13 +25,8 @@ def function(kernel: mc.Kernel) -> mc.RKHSFunction:
 
 
 def growth() -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
     kernels = [mc.Spectrum(8), mc.Spectrum(6, 3), mc.Gappy(6, 4), mc.Spectrum(8).both_strands()]
-    figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
+    curves = {}
     print("\nf(x) for strings of 1000 letters, seconds by total letters; slope of the last decade, log-log")
     for kernel in kernels:
         f = function(kernel).simplified()
@@ -49,11 +43,9 @@ def growth() -> None:
         slope = float(np.polyfit(np.log(used[-3:]), np.log(times[-3:]), 1)[0])
         promise(f"{kernel}, slope of seconds against letters", slope, at_most=1.1, unit="")
         print(f"  {kernel!s:<34}" + "".join(f" {t:8.3f}" for t in times) + f"   slope {slope:.2f}")
-        ax.loglog(used, times, "o-", label=str(kernel))
-    ax.set(xlabel="letters", ylabel="seconds")
-    ax.legend()
+        curves[str(kernel)] = list(zip(used, times, strict=True))
     if not QUICK:
-        figure.savefig(PICTURE, dpi=110)
+        drawn("string_growth", {"letters": curves})
     for letters in (10**6,) if QUICK else (10**7, 10**8):
         code = f"""
 import mercer as mc, numpy as np

@@ -1,14 +1,15 @@
-"""Promise: SVC training at every n of 10³ … 10⁵ ≥ 2× scikit-learn's speed and ≥ 1× scikit-learn-intelex's;
-``--plot FILE`` draws it (matplotlib).
+"""Promise: SVC training at every n of 10³ … 10⁵ ≥ 2× scikit-learn's speed and ≥ 1× scikit-learn-intelex's.
+
+Draws docs/svm_growth.png: d = 20, C = 1.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import Any
 
 import numpy as np
+from growth import drawn
 from measure import QUICK, judged, promise, skipped
 from sklearn.svm import SVC
 from svm_data import generated
@@ -58,21 +59,8 @@ def main() -> None:
     for name, points in found.items():
         n, t = np.log(np.array(points[-4:])).T
         print(f"  {name}: time grows as n^{np.polyfit(n, t, 1)[0]:.2f} over its last sizes")
-    if "--plot" in sys.argv:
-        draw(found, sys.argv[sys.argv.index("--plot") + 1])
-
-
-def draw(found: dict[str, list[tuple[int, float]]], path: str) -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6, 4), layout="constrained")
-    axes = figure.subplots()
-    for name, points in found.items():
-        axes.loglog(*zip(*points, strict=True), marker="o", label=name)
-    axes.set(xlabel="samples", ylabel="seconds", title="SVC training, d = 20, C = 1")
-    axes.grid(alpha=0.3, which="both")
-    axes.legend()
-    figure.savefig(path, dpi=150)
+    if not QUICK:
+        drawn("svm_growth", {"samples": found}, columns=3)
 
 
 if __name__ == "__main__":

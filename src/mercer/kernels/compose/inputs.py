@@ -239,13 +239,16 @@ class Filled(Redirected):
 @kernel
 class Standardized(Wrapper):
     """k of columns brought to mean 0 and variance 1 over the data given to ``bind``; a constant column is only
-    centred.
+    centred. Gaps stay gaps where k fills them, and count nowhere.
     """
 
     usage: ClassVar[str] = "k.standardized()"
-    domain: ClassVar[Domain] = Vectors()
     method_name: ClassVar[str] = "standardized"
     kernel: Kernel
+
+    @property
+    def domain(self) -> Domain:  # type: ignore[override]
+        return _rows_for(self.kernel)
 
     @property
     def _data_driven(self) -> bool:
@@ -256,8 +259,21 @@ class Standardized(Wrapper):
         return Shifted(self.kernel, *mean_and_deviation(X, check_weights(len(X), weights))).bind(X, weights)
 
 
+def _rows_for(kernel: Kernel) -> Domain:
+    """Rows of numbers, with gaps where the kernel takes them."""
+    return Vectors(missing=getattr(kernel.domain, "missing", False))
+
+
 def mean_and_deviation(X: Array, weights: Array) -> tuple[Array, Array]:
-    """Of each column; the deviation of a constant one, of which rounding is left, counts as 1."""
+    """Of each column; the deviation of a constant one, of which rounding is left, counts as 1. NaN is not there, and a
+    column of nothing else has mean 0.
+    """
+    if (gaps := np.isnan(X)).any():
+        mean, spread = np.zeros(X.shape[1]), np.ones(X.shape[1])
+        for j, known in enumerate(~gaps.T):
+            if weights[known].any():
+                mean[j : j + 1], spread[j : j + 1] = mean_and_deviation(X[known, j : j + 1], weights[known])
+        return mean, spread
     mean = np.average(X, axis=0, weights=weights)
     spread = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weights))
     size = np.maximum(np.abs(mean), np.abs(X).max(axis=0, initial=0.0))
@@ -268,11 +284,14 @@ def mean_and_deviation(X: Array, weights: Array) -> tuple[Array, Array]:
 class Shifted(Redirected):
     """k((x − mean)/spread, (z − mean)/spread), column by column."""
 
-    domain: ClassVar[Domain] = Vectors()
     method_name: ClassVar[str] = "shifted"
     kernel: Kernel
     mean: Any
     spread: Any
+
+    @property
+    def domain(self) -> Domain:  # type: ignore[override]
+        return _rows_for(self.kernel)
 
     def _method_arguments(self) -> tuple[Any, ...]:
         return (self.mean, self.spread)

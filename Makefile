@@ -15,7 +15,7 @@ test: $(READY)
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2
 
-# For the inner loop: every room, without what takes half a second or more.
+# For the inner loop: every room, without what takes a quarter of a second or more.
 test-fast: $(READY)
 	$(BIN)/python -m pytest -n 2 -m "not slow and not thorough" tests
 

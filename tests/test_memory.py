@@ -57,6 +57,7 @@ def test_a_broken_budget_is_seen() -> None:
 
 @pytest.mark.parametrize("kernel", [mc.Nystrom(mc.Gaussian(0.1), 200), mc.RandomFeatures(mc.Gaussian(0.1), 200)])
 @pytest.mark.parametrize("machine", [mc.KernelPCA(2), mc.KernelKMeans(2)])
+@pytest.mark.thorough
 def test_features_that_do_not_fit_are_refused(machine: mc.KernelPCA, kernel: mc.Kernel) -> None:
     X = np.random.default_rng(0).standard_normal((2000, 3))
     with pytest.raises(MemoryError, match="two fifths of the memory budget"):

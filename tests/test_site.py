@@ -60,7 +60,8 @@ def _thing(site: Any, full: str) -> Any:
 
 def test_every_kernel_is_shown_on_samples_with_its_facts(site: Any) -> None:
     kernels = {name for name in mc.__all__ if site.table.is_kernel(getattr(mc, name))}
-    assert kernels == set(site.samples.SHOWN)
+    assert kernels == set(site.samples.names())
+    assert set(site.samples.SHOWN) <= kernels
     without_cost = [name for name in kernels if not dict(site.facts.rows(name))["Cost"]]
     assert without_cost == []
 
@@ -103,3 +104,16 @@ def test_what_is_wrong_with_a_built_site_is_found(tmp_path: Path, link: str, ima
     done = subprocess.run([sys.executable, DOCS / "check_site.py", tmp_path], capture_output=True, text=True)
     assert said in done.stdout
     assert done.returncode == (said != "no troubles")
+
+
+def test_a_kernel_that_nobody_has_listed_is_in_the_reference_and_shown(site: Any, monkeypatch: Any) -> None:
+    before = next(task for task in site.table.tasks() if "Matern" in task.names)
+    for made in (site.table.tasks, site.table.documents):
+        monkeypatch.setattr(site.table, made.__name__, made.__wrapped__)
+    listed = (site.table.FILE).read_text(encoding="utf-8").replace('"Matern", ', "")
+    monkeypatch.setattr(site.table, "FILE", SimpleNamespace(read_text=lambda encoding: listed))
+    monkeypatch.delitem(site.samples.SHOWN, "Matern")
+    found = next(task for task in site.table.tasks() if "Matern" in task.names)
+    assert (found.title, found.names[-1]) == (before.title, "Matern")
+    assert site.samples.how("Matern") == ("mc.Matern()", "line", site.samples.PRODUCT)
+    assert dict(site.facts.rows("Matern"))["Cost"] == site.samples.PRODUCT

@@ -75,7 +75,7 @@ CHART = (
                         "ChiSquared HistogramIntersection Hellinger",
                     ),
                     row("0 and 1, sets of things", "../graphs.md", "Tanimoto MinMax Intersection"),
-                    row("categories", "../tables.md", "Categorical Overlap"),
+                    row("categories", "../columns.md", "Categorical Overlap"),
                 ),
             ),
             Part(
@@ -152,7 +152,7 @@ CHART = (
                 (
                     row("a table, all by itself", "../tables.md", "learn"),
                     row("a sum of kernels, weights learnt", "../kernel_weights.md", "MKLClassifier MKLRidge"),
-                    row("columns of many kinds: k.on()", "../tables.md", "Kernel Categorical"),
+                    row("columns of many kinds: k.on()", "../columns.md", "Kernel Categorical"),
                     row("a matrix or a function of yours", "../add_a_kernel.md", "Precomputed Function"),
                 ),
             ),

@@ -205,6 +205,7 @@ def test_fit_says_what_is_wrong(data: Path, arguments: list[str], said: str) -> 
     )
 
 
+@pytest.mark.thorough
 def test_files_that_are_not_there_and_files_that_are_no_models(data: Path) -> None:
     assert "nothing.csv" in run("fit", data / "nothing.csv", "--target", "species", code=3).stderr
     run("predict", data / "flowers.csv", data / "new.csv", code=3)

@@ -125,6 +125,7 @@ def test_a_model_of_svm_train_predicts(folder: Path) -> None:
     assert table_of(run("predict", "golden.model", "far").stdout)["target"][0] == machine.predict([[0, 0, 1000.0]])[0]
 
 
+@pytest.mark.thorough
 def test_how_it_ends(folder: Path) -> None:
     """2: the flags; 3: the data; 4: not converged, with a model all the same."""
     assert "there is no such flag" in run("train", "-x", 1, "two", code=2).stderr

@@ -87,6 +87,7 @@ def test_sums_are_added_in_the_order_of_the_blocks(client: Client) -> None:
     assert there.each("sizes", _sizes, 10, own=[(k,) for k in range(40)]) == [10 + k for k in range(40)]
 
 
+@pytest.mark.thorough
 def test_blocks_are_worked_on_where_they_lie(client: Client) -> None:
     """And what they need beside them is sent to each worker once."""
     parts = Partitions(Workers(client), blocks_of(_spread(rows=10))[0]).kept()
@@ -129,6 +130,7 @@ def test_a_client_is_no_part_of_what_is_saved(client: Client) -> None:
     assert pickle.loads(pickle.dumps(compute)) == Compute(threads=1)
 
 
+@pytest.mark.thorough
 def test_a_search_scores_its_candidates_on_the_workers(client: Client) -> None:
     grid = {"alpha": [0.01, 1.0], "kernel__gamma": [0.1, 1.0]}
     here = mc.KernelSearchCV(mc.KernelRidge(kernel=mc.Gaussian(0.1)), grid, cv=3).fit(X, Y)

@@ -97,6 +97,7 @@ def _dense(coef: Any) -> Any:
     return coef.toarray() if sparse.issparse(coef) else coef
 
 
+@pytest.mark.thorough
 def test_every_machine_with_features_has_their_weights() -> None:
     pairs = [
         (mc.KernelRidge(2.0, mc.Linear()), linear_model.Ridge(2.0)),
@@ -372,6 +373,7 @@ def test_a_matrix_that_is_not_square(machine: Any) -> None:
 
 @pytest.mark.parametrize("method", ["loo", "split"])
 @pytest.mark.parametrize("machine", [mc.KernelRidge(), mc.SVR()], ids=str)
+@pytest.mark.thorough
 def test_weights_go_to_the_estimator_of_intervals(machine: Any, method: str) -> None:
     y, w = X[:, 0], 1.0 + (Y == 1)
     plain = mc.ConformalRegressor(machine, method=method, random_state=0).fit(X[:, 1:], y)

@@ -115,6 +115,7 @@ def test_cca_on_new_points_is_affine() -> None:
 
 
 @pytest.mark.parametrize("gamma", [1e-2, 1.0, 30.0])
+@pytest.mark.thorough
 def test_canonical_values_solve_the_block_eigenproblem(gamma: float) -> None:
     X, Y = _views()
     values, _, _ = _dense(_centred(G(X)), _centred(mc.Gaussian(0.5)(Y)), gamma, 4)

@@ -59,6 +59,7 @@ def test_kept_in_a_file_and_in_a_pickle(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
+@pytest.mark.thorough
 def test_the_function(name: str) -> None:
     """f = Σ_j c_j k(·, z_j) + b, with the coefficients and samples that are kept."""
     model = _fitted(name)
@@ -85,6 +86,7 @@ def test_compressed(name: str) -> None:
         assert model.n_support_.sum() == 20
 
 
+@pytest.mark.thorough
 def test_weights_of_features() -> None:
     ridge = mc.KernelRidge(0.1, mc.Linear(), centers=10, random_state=0).fit(X, NUMBERS)
     exact = mc.KernelRidge(0.1, mc.Linear()).fit(X, NUMBERS)

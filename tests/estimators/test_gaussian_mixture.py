@@ -128,6 +128,7 @@ def test_each_step_is_em(weighted: bool, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.thorough
 def test_the_density_is_the_definition(kind: str) -> None:
     X = _data()
     m = _fit(X, kind)
@@ -209,6 +210,7 @@ def test_the_floor_of_the_variances(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.thorough
 def test_far_from_the_origin(kind: str) -> None:
     X = _data()
     near, far = _fit(X, kind), _fit(X + 1e6, kind, shift=1e6)
@@ -360,6 +362,7 @@ def test_data_are_refused() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.thorough
 def test_precisions_are_scikit_learns(kind: str) -> None:
     X = _data()
     options = {"covariance_type": kind, "tol": 1e-9, "max_iter": 500, **_start(kind)}
@@ -374,6 +377,7 @@ def test_precisions_are_scikit_learns(kind: str) -> None:
         np.testing.assert_allclose(getattr(ours, name)(X), getattr(theirs, name)(X), rtol=1e-9)
 
 
+@pytest.mark.thorough
 def test_a_warm_start_goes_on() -> None:
     X = _data()
     cold = mc.GaussianMixture(K, tol=1e-6, max_iter=100, random_state=0).fit(X)
@@ -393,6 +397,7 @@ def test_a_warm_start_goes_on() -> None:
 
 
 @pytest.mark.parametrize("how", ["kmeans", "k-means++", "random", "random_from_data"])
+@pytest.mark.thorough
 def test_ways_to_start(how: str) -> None:
     X = _data(300, 0.05)
     start = mc.GaussianMixture(K, init_params=how, max_iter=0, random_state=0).fit(X)

@@ -144,6 +144,7 @@ def test_planted_weights_are_found() -> None:
 
 
 @pytest.mark.parametrize("weighting", ["learned", "average", "alignment"])
+@pytest.mark.thorough
 def test_the_learnt_sum_is_an_ordinary_kernel(weighting: str) -> None:
     X, y, f = data()
     found = mc.MKLClassifier(2.0, KERNELS, weighting=weighting, tol=1e-8).fit(X, y)

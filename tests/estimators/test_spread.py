@@ -124,6 +124,7 @@ def test_a_collection_is_learnt_from_as_an_array_is(name: str, kind: str) -> Non
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.thorough
 def test_clusters_of_a_collection(kind: str) -> None:
     apart = X + 6 * np.eye(3)[np.arange(N) % 3]
     here = mc.KernelKMeans(3, mc.Nystrom(mc.Gaussian(0.05), landmarks=apart[:40]), random_state=0).fit(apart)
@@ -140,6 +141,7 @@ def test_clusters_of_a_collection(kind: str) -> None:
 
 
 @pytest.mark.parametrize("machine", [mc.FeatureMachineRegressor, mc.FeatureMachineClassifier])
+@pytest.mark.thorough
 def test_a_metric_is_learnt_of_some_and_f_of_all(machine: Any) -> None:
     options = {"kernel": mc.PowerExponential("median", 2.0), "centers": 60, "random_state": 0, "max_iter": 2}
     y = Y if machine is mc.FeatureMachineRegressor else LABELS
@@ -171,6 +173,7 @@ def test_strings_come_in_bags() -> None:
     assert np.allclose(here.predict(words), there.predict(bag).compute(), atol=1e-8)
 
 
+@pytest.mark.thorough
 def test_float32_stays_so() -> None:
     single = X.astype(np.float32)
     here = mc.KernelRidge(0.1, tol=1e-9, **WITH).fit(single, Y)
@@ -192,6 +195,7 @@ REFERENCE = _fits(X).predict(X)
 @pytest.mark.parametrize(
     "chunks", [(0, 100, 0, 500, 0), (1,) * 30 + (570,), (600,)], ids=["empty blocks", "one row a block", "one block"]
 )
+@pytest.mark.thorough
 def test_blocks_of_any_size(chunks: tuple[int, ...]) -> None:
     stops = np.cumsum(chunks)
     given = [X[stop - rows : stop] for stop, rows in zip(stops, chunks, strict=True)]
@@ -204,6 +208,7 @@ def test_blocks_of_any_size(chunks: tuple[int, ...]) -> None:
     assert np.allclose(machine.predict(given).compute(), REFERENCE, atol=1e-8)
 
 
+@pytest.mark.thorough
 def test_unknown_sizes() -> None:
     given = _array(X)[_array(X)[:, 0] > -9]  # all, but Dask does not know
     for y in (Y, _array(Y), _array(Y)[_array(X)[:, 0] > -9]):
@@ -299,6 +304,7 @@ def test_a_fit_that_fails_leaves_the_machine_as_it_was() -> None:
     assert np.array_equal(machine.predict(X), REFERENCE)
 
 
+@pytest.mark.thorough
 def test_limits_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[dict[str, Any]] = []
     machine = mc.KernelLogistic(0.1, progress=heard.append, **WITH).fit(_array(X), Y > 0.8)  # type: ignore[arg-type]

@@ -74,7 +74,13 @@ def test_what_is_computed_from_structures_has_no_columns() -> None:
         mc.explain(f, [water], "column")
 
 
-# by the beginning of their text: those that are not known to be sums of products over columns
+# by the beginning of their text: those that are known to be sums of products over columns, but for those below
+EXACT_FORMS = (
+    "AdditiveChiSquared", "AllSubsets", "Anova", "Categorical", "ChiSquared", "Gaussian", "GeometricMin", "Hellinger",
+    "HistogramIntersection", "Laplacian", "Linear", "(Linear", "Matern", "Min", "Overlap", "Periodic", "Polynomial",
+    "PowerLaplacian", "exp", "polynomial",
+)  # fmt: skip
+# and those that are not; a kernel that stands in neither list may be either
 SAMPLED = (
     "Polynomial(degree=5, offset=-0.5",
     "Polynomial().normalized",
@@ -111,7 +117,8 @@ def test_terms_over_columns_are_the_kernel(case: Case) -> None:
     k = case.kernel.bind(X)
     checked = k.domain.check(X)
     terms = column_terms(k, checked, checked)
-    assert (terms is None) == str(case).startswith(SAMPLED)
+    if str(case).startswith((*EXACT_FORMS, *SAMPLED)):
+        assert (terms is None) == str(case).startswith(SAMPLED)
     if terms is None:
         return
     K = k(X)
@@ -143,6 +150,7 @@ def test_exact_values_are_the_sum_over_all_subsets(kernel: mc.Kernel, outputs: i
         np.testing.assert_allclose(e.total, f(x[None])[0], atol=1e-8)
 
 
+@pytest.mark.thorough
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     X = RNG.standard_normal((25, 4))
     f = machine(mc.Gaussian(0.3) + mc.Polynomial(3), X, 2)
@@ -152,6 +160,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose([e.values for e in mc.explain(f, X[:7], "column")], whole, atol=1e-11)
 
 
+@pytest.mark.thorough
 def test_of_ten_columns() -> None:
     X = RNG.standard_normal((12, 10))
     f = machine(mc.Gaussian(0.05) * mc.AllSubsets(), X)

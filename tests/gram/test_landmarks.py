@@ -23,6 +23,7 @@ def _factor(gram: Gram, rank: int, seed: int = 0) -> Array:
 
 @pytest.mark.parametrize("gamma", [0.05, 0.5])
 @pytest.mark.parametrize("rank", [30, 100, 200])
+@pytest.mark.thorough
 def test_what_is_left_is_nearly_the_least_there_could_be(rank: int, gamma: float) -> None:
     """K − F F^T is positive semi-definite, and its trace is near that of the best of two thirds of the columns."""
     X = _data(300)
@@ -37,6 +38,7 @@ def test_what_is_left_is_nearly_the_least_there_could_be(rank: int, gamma: float
 
 
 @given(rank=st.integers(1, 20), n=st.integers(1, 90), seed=st.integers(0, 50))
+@pytest.mark.thorough
 def test_features_are_found_again(rank: int, n: int, seed: int) -> None:
     """Of a matrix of rank r a factor of r columns (or a few more, of rounding) is all of it."""
     Phi = np.random.default_rng(seed).standard_normal((n, rank))
@@ -161,6 +163,7 @@ def test_few_landmarks_are_chosen_with_care_too(rule: str) -> None:
 
 
 @pytest.mark.parametrize("tol", [0.3, 0.1, 0.01, 1e-4])
+@pytest.mark.thorough
 def test_pivots_until_the_trace_is_reached(tol: float) -> None:
     X = _data(300)
     gram, K = mc.Gaussian(0.5).gram(X), mc.Gaussian(0.5)(X)

@@ -29,6 +29,7 @@ def _written(kernel: mc.Kernel) -> Array:
 
 
 @pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.thorough
 def test_all_ways_to_look_at_it(name: str) -> None:
     K = _written(KERNELS[name])
     close = {"rtol": 1e-9, "atol": 1e-9 * float(np.abs(K).max())}

@@ -141,6 +141,7 @@ def test_parts_of_one_kind_are_added_in_registers() -> None:
 
 
 @pytest.mark.parametrize("columns", [1, 2, 4])
+@pytest.mark.thorough
 def test_products_of_all_parts(columns: int) -> None:
     """In one pass or part by part, of the whole or of some rows and columns, whatever the weights."""
     Z = np.random.default_rng(3).standard_normal((1100, 4))

@@ -40,6 +40,7 @@ def test_mmd_of_blocks_is_the_mean_over_their_parts() -> None:
     assert found.note == "32 blocks of 35"
 
 
+@pytest.mark.thorough
 def test_hsic_of_blocks_sees_dependence() -> None:
     found = mc.hsic_test(_array(X), _array(DEPENDENT), statistic="block", n_permutations=99, random_state=0)
     assert found.pvalue == 0.01

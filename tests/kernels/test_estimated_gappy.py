@@ -55,6 +55,7 @@ def test_without_a_filter_and_a_limit_it_is_gappy() -> None:
 
 
 @pytest.mark.parametrize("filter", ["truncated", "full", "none"])
+@pytest.mark.thorough
 def test_psd_is_told_exactly(filter: str) -> None:
     told = set()
     for g, letters in ((3, "AC"), (4, "AC"), (5, "AC"), (3, "ACG"), (4, "ACG"), (3, "ACGT")):

@@ -72,6 +72,7 @@ def test_the_metric_is_the_inverse_information() -> None:
     assert np.isclose(np.trace(mc.Fisher(g)(X)) / 60, np.linalg.matrix_rank(U))
 
 
+@pytest.mark.thorough
 def test_a_kernel_keeps_its_fitted_model(tmp_path: Any) -> None:
     X = samples()
     kernel = mc.Fisher(mc.GaussianMixture(2, random_state=0).fit(X))

@@ -131,6 +131,7 @@ def test_regular_graphs_that_refinement_cannot_tell_apart() -> None:
 
 
 @pytest.mark.parametrize("n", [128, 256, 512])  # from 1024 on they do
+@pytest.mark.thorough
 def test_long_paths_whose_labels_defeat_polynomials_as_codes(n: int) -> None:
     labels = [k.bit_count() % 2 for k in range(n)]  # of Thue and Morse
     path = [(k, k + 1) for k in range(n - 1)]

@@ -348,6 +348,7 @@ def test_tokens(X: list[list[Any]]) -> None:
 
 @few
 @given(X=st.integers(0, 6).flatmap(lambda n: samples(st.lists(st.sampled_from(TOKENS), min_size=n, max_size=n))))
+@pytest.mark.thorough
 def test_tokens_at_positions(X: list[list[Any]]) -> None:
     agrees(mc.WeightedDegree(3), partial(truth.weighted_degree, degree=3), X)
     agrees(mc.WeightedDegree(3, shift=1), partial(truth.weighted_degree, degree=3, shift=1), X)

@@ -113,6 +113,7 @@ def test_solving_with_the_factor(n: int, dtype: Any) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n", [1, 2, 255, 256, 257, 512, 700])
+@pytest.mark.thorough
 def test_the_inverse_is_symmetric_and_in_place(n: int, dtype: Any) -> None:
     A = _positive(n, dtype)
     L = cholesky(_poisoned(A))

@@ -20,6 +20,7 @@ def test_inner(n: int) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 700])
+@pytest.mark.thorough
 def test_products_and_inverses(n: int) -> None:
     rng = np.random.default_rng(n)
     A, B = rng.standard_normal((90, n)), rng.standard_normal((n, 30))

@@ -318,6 +318,7 @@ def test_weights_of_a_sum() -> None:
         views("weights", kernel="Gaussian(γ=8)", data=SOME)
 
 
+@pytest.mark.thorough
 def test_the_metric_that_is_learnt() -> None:
     X, y = draw("squares", 40, 0)
     found = views("weights", learner="metric", values={"max_iter": 2}, data={"family": "squares", "n": 40})

@@ -290,6 +290,7 @@ def test_states_that_are_none(page: Page, state: Any, words: str) -> None:
         assert "plane" not in found
 
 
+@pytest.mark.thorough
 def test_a_million_points_do_not_fit_into_a_message(served: Served) -> None:
     said = json.dumps({"ask": "show", "id": 1, "state": {**FEW, "data": {"points": [[0, 0, 0]] * 1_000_000}}})
     assert len(said) > LARGEST_MESSAGE

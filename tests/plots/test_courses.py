@@ -61,6 +61,7 @@ def test_courses_that_machines_keep() -> None:
     np.testing.assert_array_equal(display.lines_[0].get_ydata(), clusters.objectives_)
 
 
+@pytest.mark.thorough
 def test_several_problems_are_apart_or_mixed() -> None:
     display = drawn(ConvergenceDisplay.record(mc.KernelQuantile([0.1, 0.9], 0.1), X, X[:, 0]))
     values = np.concatenate([course["value"] for course in display.courses])
@@ -121,6 +122,7 @@ def test_a_curve_with_its_standard_error(peer: bool) -> None:
     np.testing.assert_allclose(display.best_.get_ydata(), search.best_score_)
 
 
+@pytest.mark.thorough
 def test_a_surface_and_the_best_of_the_rest() -> None:
     search = _search({"C": [0.1, 1.0, 10.0], "kernel__gamma": [0.1, 1.0], "class_weight": [None, "balanced"]})
     display = drawn(ValidationDisplay.from_search(search, ("C", "kernel__gamma")))
@@ -203,6 +205,7 @@ def test_no_search() -> None:
 # -- spectra and weights ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_the_spectrum_is_that_of_the_matrix() -> None:
     K = mc.Gaussian(0.5)(X)
     display = drawn(SpectrumDisplay.from_kernel(mc.Gaussian(0.5), X, alphas=[0.01, 2.0]))
@@ -218,6 +221,7 @@ def test_the_spectrum_is_that_of_the_matrix() -> None:
     assert words(display)[2] == f"α = 2: dimension {expected[1]:.3g}"
 
 
+@pytest.mark.thorough
 def test_the_spectrum_of_many_rows_is_estimated_from_some() -> None:
     points = np.random.default_rng(0).standard_normal((600, 2))
     display = drawn(SpectrumDisplay.from_kernel(mc.Gaussian(0.5), points, max_rows=250, alphas=1.0))
@@ -227,6 +231,7 @@ def test_the_spectrum_of_many_rows_is_estimated_from_some() -> None:
     assert "from 250 of 600 rows" in title(display)
 
 
+@pytest.mark.thorough
 def test_small_and_indefinite_spectra() -> None:
     display = drawn(SpectrumDisplay.from_gram(np.diag([4.0, 1.0, -0.5, 1e-18]), alphas=1.0))
     assert "1 are 0 up to rounding" in title(display)

@@ -80,6 +80,7 @@ def test_the_first_of_two_classes_is_the_other_sign() -> None:
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.thorough
 def test_categories_are_bars(frame: Any) -> None:
     encoder = make_column_transformer((OneHotEncoder(), ["town"]), remainder="passthrough")
     machine = make_pipeline(encoder, LogisticRegression()).fit(frame(TABLE), RICH)

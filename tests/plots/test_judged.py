@@ -66,6 +66,7 @@ def test_wilson_intervals() -> None:
     np.testing.assert_allclose(display.intervals, wilson(display.observed * display.counts, display.counts, 0.95))
 
 
+@pytest.mark.thorough
 def test_probabilities_of_a_machine() -> None:
     machine = mc.SVC(probability=True).fit(X, KINDS)
     display = drawn(CalibrationDisplay.from_estimator(machine, X, KINDS, target=1))
@@ -78,6 +79,7 @@ def test_probabilities_of_a_machine() -> None:
     assert display.axes_[1].get_xlabel() == "predicted P(yes)"
 
 
+@pytest.mark.thorough
 def test_probabilities_of_two_samples_and_of_thousands() -> None:
     drawn(CalibrationDisplay.from_predictions([0, 1], [0.2, 0.9]))
     drawn(CalibrationDisplay.from_predictions([1, 1], [1.0, 1.0]))

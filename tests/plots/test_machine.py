@@ -111,6 +111,7 @@ def test_data_frames_and_searches(frame: Any) -> None:
     assert title(display).startswith("SVC:")
 
 
+@pytest.mark.thorough
 def test_two_points_and_thousands() -> None:
     two = mc.SVC().fit([[0.0, 0.0], [1.0, 1.0]], [0, 1])
     drawn(MachineDisplay.from_estimator(two, np.array([[0.0, 0.0], [1.0, 1.0]]), [0, 1], resolution=5))
@@ -121,6 +122,7 @@ def test_two_points_and_thousands() -> None:
     assert title(display) == "SVC: 2 classes, 20 centers, 1000 of 4000 points shown"
 
 
+@pytest.mark.thorough
 def test_on_axes_given_and_a_class_that_the_machine_does_not_know() -> None:
     figure, ax = plt.subplots()
     display = MachineDisplay.from_estimator(Sides(), X[:3], ["a", "b", "c"], resolution=5, ax=ax, s=9)

@@ -130,6 +130,7 @@ def test_gram_by_clusters(kernel: Any) -> None:
     assert "cluster" in display.ax_.get_xlabel()
 
 
+@pytest.mark.thorough
 def test_gram_of_many_rows_shows_a_sample() -> None:
     X = rng.standard_normal((400, 3))
     first, second = (GramDisplay.from_kernel(mc.Gaussian(0.5), X, max_rows=100) for _ in range(2))

@@ -38,6 +38,7 @@ def test_band_of_the_posterior() -> None:
     assert title(display) == "KernelRidge over column 0"
 
 
+@pytest.mark.thorough
 def test_band_of_another_library() -> None:
     process = GaussianProcessRegressor(alpha=0.1).fit(X, y)
     display = drawn(RegressionDisplay.from_estimator(process, X, y, resolution=5))
@@ -191,6 +192,7 @@ def test_the_mean_of_residuals_follows_what_f_misses() -> None:
     np.testing.assert_allclose(display.mean_.get_ydata(), mean)
 
 
+@pytest.mark.thorough
 def test_residuals_of_two_points_and_of_thousands() -> None:
     assert drawn(ResidualDisplay.from_predictions([1.0, 2.0], [1.0, 1.0])).mean_ is None
     drawn(ResidualDisplay.from_predictions([1.0], [1.0]))

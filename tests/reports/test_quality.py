@@ -55,6 +55,7 @@ def test_of_numbers() -> None:
     assert said["Intervals of 90.0 %"] == f"{100 * np.mean(np.abs(y - predicted) <= 0.5):.1f} %"
 
 
+@pytest.mark.thorough
 def test_one_class_and_a_constant_target() -> None:
     y = np.zeros(10, int)
     assert facts(quality.of_classes(y, None, y, ["a", "b"], ""))["Right"].startswith("100.0 %")

@@ -90,6 +90,7 @@ def test_a_fit(name: str, moment: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", ["KernelRidge", "SVC"])
+@pytest.mark.thorough
 def test_a_model_that_was_there_stays(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     machine, y = clone(MACHINES[name][0]), MACHINES[name][1]
     before = machine.fit(X, y).predict(X[:20])

@@ -227,6 +227,7 @@ def test_widths_by_the_posterior_follow_the_samples() -> None:
     ids=["ridge CV", "pipeline", "search", "scikit-learn", "process", "centers"],
 )
 @pytest.mark.parametrize("method", ["split", "loo"])
+@pytest.mark.thorough
 def test_everyone_with_a_standard_deviation(machine: Any, method: str) -> None:
     (X, y), (T, _) = _uneven(40), _uneven(20, 1)
     found = mc.ConformalRegressor(machine, 0.8, method, folds=3, scale="std", random_state=0).fit(X, y)
@@ -274,6 +275,7 @@ def test_a_precomputed_matrix(method: str) -> None:
     np.testing.assert_allclose(given.predict_interval(k(T, X)), plain.predict_interval(T), rtol=1e-6)
 
 
+@pytest.mark.thorough
 def test_strings_and_frames() -> None:
     pl = pytest.importorskip("polars")
     rng = np.random.default_rng(0)

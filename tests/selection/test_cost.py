@@ -91,6 +91,7 @@ def test_few_centers_cost_less(make) -> None:
 
 
 @pytest.mark.parametrize(("machine", "kind"), MACHINES[:1] + MACHINES[6:7] + OTHERS[:6], ids=lambda x: str(x)[:40])
+@pytest.mark.thorough
 def test_it_stays_in_the_budget(machine, kind) -> None:
     X, y, c = data(15_000)
     machine = type(machine)(**machine.get_params(deep=False) | {"compute": mc.Compute(memory="300MB")})

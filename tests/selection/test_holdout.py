@@ -177,6 +177,7 @@ def test_which_criterion() -> None:
     assert found.start == pytest.approx(math.log(error), abs=1e-6)
 
 
+@pytest.mark.thorough
 def test_classes_and_other_machines() -> None:
     labels = np.where(np.abs(X[:, 0]) > 0.7, "b", "a")
     for machine in (mc.KernelLogistic(1.0, mc.Gaussian(30.0), centers=50), mc.SVC(1.0, mc.Gaussian(30.0), centers=50)):
@@ -194,6 +195,7 @@ def test_words() -> None:
     assert found.value < found.start
 
 
+@pytest.mark.thorough
 def test_a_limit_of_time() -> None:
     machine = mc.KernelRidge(1.0, ARD, centers=30)
     found = mc.tune(machine, X, Y, max_time=0.5, restarts=10**6, random_state=0)

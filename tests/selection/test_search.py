@@ -499,6 +499,7 @@ def test_given_centers_and_classes() -> None:
         np.testing.assert_allclose(found.cv_results_["mean_test_score"], expected, rtol=1e-6)
 
 
+@pytest.mark.thorough
 def test_ridges_share_their_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Eight λ on landmarks: a fraction of the passes of eight fits."""
     calls: list[int] = []

@@ -132,6 +132,7 @@ def test_the_criterion_is_lowered_and_told_truly(criterion: str) -> None:
     assert found.fit(X, y).score(X, y) > 0.5
 
 
+@pytest.mark.thorough
 def test_the_end_is_a_minimum() -> None:
     """No step of 1 % in any parameter is better."""
     X, y = _data(50)
@@ -145,6 +146,7 @@ def test_the_end_is_a_minimum() -> None:
 
 
 @pytest.mark.parametrize("criterion", ["loo", "marginal likelihood"])
+@pytest.mark.thorough
 def test_columns_without_relevance_get_long_length_scales(criterion: str) -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((90, 5))
@@ -173,6 +175,7 @@ def test_relevance_for_classes() -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.thorough
 def test_at_least_as_likely_as_scikit_learns_gaussian_process(seed: int) -> None:
     """The same model, σ²(k + λ): both ends are judged by one independent formula, the log marginal likelihood of
     scikit-learn itself.
@@ -206,6 +209,7 @@ def test_at_least_as_likely_as_scikit_learns_gaussian_process(seed: int) -> None
     assert -found.value == pytest.approx(ours, rel=1e-6)
 
 
+@pytest.mark.thorough
 def test_the_scale_of_a_kernel_and_the_ridge_together() -> None:
     """a·k with λ has the same machines as k with λ/a: tuning both is as good as tuning one."""
     X, y = _data(50)

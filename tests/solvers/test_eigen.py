@@ -26,6 +26,7 @@ def truth(K: Any, w: Any, centred: bool) -> tuple[Any, Any]:
 @pytest.mark.parametrize("solver", ["exact", "lanczos", "krylov"])
 @pytest.mark.parametrize("centred", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.thorough
 def test_every_solver_finds_the_same(solver: str, centred: bool, weighted: bool) -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((150, 3))

@@ -33,6 +33,7 @@ def test_few_rows() -> None:
     assert CellRidge.fitted(1.0, codes, offsets, np.array([3.0]), None, None).predict(codes) == pytest.approx(3.0)
 
 
+@pytest.mark.thorough
 def test_rows_of_which_many_are_alike() -> None:
     """Few and large eigenvalues: residuals stay for long before they fall."""
     rng = np.random.default_rng(0)

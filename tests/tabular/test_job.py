@@ -226,6 +226,7 @@ def test_few_groups_of_many_rows(classes: bool) -> None:
     assert s["score"] > 0.8 if classes else s["score"] < 0.5
 
 
+@pytest.mark.thorough
 def test_nothing_can_be_held_out() -> None:
     """Every training part would have one class."""
     frame = curves(60).drop("y")

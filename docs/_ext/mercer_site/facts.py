@@ -93,6 +93,6 @@ def _cost(name: str) -> str:
         if found := re.match(r"Cost( per pair(?: of graphs)?)?: (.+)", sentence):
             said = f"{found[1].strip()}: {found[2]}" if found[1] else found[2]
             return said[0].upper() + said[1:]
-    if samples.SHOWN[name].cost:
-        return samples.SHOWN[name].cost
+    if cost := samples.how(name).cost:
+        return cost
     return next((s for s in sentences if "O(" in s), "")

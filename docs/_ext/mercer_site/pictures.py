@@ -22,7 +22,7 @@ def draw(app: Any) -> None:
     folder = Path(app.srcdir) / "reference" / "pictures"
     folder.mkdir(parents=True, exist_ok=True)
     age = max(path.stat().st_mtime for path in _SOURCES)
-    for name in samples.SHOWN:
+    for name in samples.names():
         paths = {mode: folder / f"{name}-{mode}.svg" for mode in INK}
         if any(not path.exists() or path.stat().st_mtime < age for path in paths.values()):
             picture(name, paths)
@@ -30,10 +30,11 @@ def draw(app: Any) -> None:
 
 def picture(name: str, paths: dict[str, Path]) -> None:
     k, X = samples.kernel_of(name), samples.samples_of(name)
-    X = X if samples.SHOWN[name].samples != "line" else np.linspace(-3.0, 3.0, 60)[:, None]
+    on = samples.how(name).samples
+    X = X if on != "line" else np.linspace(-3.0, 3.0, 60)[:, None]
     k = k.bind(X)
     K = np.asarray(k(X), dtype=float)
-    on_line = samples.SHOWN[name].samples in ("line", "shares")
+    on_line = on in ("line", "shares")
     for mode, path in paths.items():
         _draw(K, X[:, 0] if on_line else None, bool(k.psd) and on_line, INK[mode], path)
 

@@ -162,16 +162,16 @@ def before_numpydoc(app: Any, what: str, name: str, of: Any, options: Any, lines
 def after_numpydoc(app: Any, what: str, name: str, of: Any, options: Any, lines: list[str]) -> None:
     """A kernel's facts and picture, between its formula and the text."""
     short = name.removeprefix("mercer.")
-    if what != "class" or short not in samples.SHOWN:
+    shown = samples.shown(short) if what == "class" else None
+    if shown is None:
         return
     end = next((i for i, line in enumerate(lines) if i and not line.strip() and lines[i - 1].strip()), len(lines))
     rows = "\n".join(f"   * - {left}\n     - {escaped(right)}" for left, right in facts.rows(short) if right)
     table_of = f".. list-table::\n   :stub-columns: 1\n   :widths: 24 76\n   :class: facts\n\n{rows}\n"
     said = escaped(samples.said_of(short).removesuffix("."))
-    shown = samples.SHOWN[short].kernel
     pictures = "\n".join(
         f".. figure:: /reference/pictures/{short}-{mode}.svg\n   :class: only-{mode}\n   :figclass: only-{mode}\n"
-        f"   :alt: The matrix of {short} as a picture\n\n   ``{shown}`` on {said[0].lower() + said[1:]}.\n"
+        f"   :alt: The matrix of {short} as a picture\n\n   ``{shown.kernel}`` on {said[0].lower() + said[1:]}.\n"
         for mode in ("light", "dark")
     )
     lines[end:end] = ["", *table_of.split("\n"), "", *pictures.split("\n"), ""]

@@ -1,7 +1,7 @@
 """What each kernel is shown on: a kernel of the class, and samples that have something to compare.
 
 Samples stand in an order that a matrix shows: along a line, or group by group. All are made here, the same in every
-build. A class that is not in ``SHOWN`` fails a test.
+build. A class that is not in ``SHOWN`` is shown with its defaults on the samples of its domain, where there are some.
 """
 
 from __future__ import annotations
@@ -415,18 +415,53 @@ def bump(X: Any) -> Any:
     return np.exp(-(X[:, 0] ** 2))
 
 
+# samples of a domain, by its name
+USUAL = {
+    "Vectors": "line", "Sequences": "dna", "Series": "series", "Graphs": "graphs", "Molecules": "molecules",
+    "Trees": "trees", "Sets": "sets", "PointSets": "clouds", "Diagrams": "diagrams", "Profiles": "protein_profiles",
+}  # fmt: skip
+_COSTS = {"Radial": PRODUCT, "Inner": PRODUCT, "Additive": COLUMNS, "Columnwise": COLUMNS, "Explicit": FEATURES}
+
+
+def shown(name: str) -> Shown | None:
+    """How the page of a kernel shows it; None where nobody has said, and its defaults or samples do not say it."""
+    if name in SHOWN:
+        return SHOWN[name]
+    cls = getattr(mc, name, None)
+    if not (isinstance(cls, type) and issubclass(cls, mc.Kernel)):
+        return None
+    try:
+        domain = type(cls().domain).__name__
+    except TypeError:  # it has no defaults
+        return None
+    cost = next((_COSTS[base.__name__] for base in cls.__mro__ if base.__name__ in _COSTS), "")
+    return Shown(f"mc.{name}()", USUAL[domain], cost) if domain in USUAL else None
+
+
+def names() -> list[str]:
+    """The public kernels that are shown."""
+    return [name for name in mc.__all__ if shown(name) is not None]
+
+
 def kernel_of(name: str) -> mc.Kernel:
     """The kernel that the page of a class shows."""
     place: dict[str, Any] = {"mc": mc, "network": network(), "line": line, "letters": letters}
     place |= {"halves": halves, "nearness": nearness, "bump": bump}
-    made: mc.Kernel = eval(SHOWN[name].kernel, place)
+    made: mc.Kernel = eval(how(name).kernel, place)
     return made
 
 
 def samples_of(name: str) -> Samples:
-    return globals()[SHOWN[name].samples]()
+    return globals()[how(name).samples]()
 
 
 def said_of(name: str) -> str:
     """What the samples are, as a caption says it."""
-    return str(globals()[SHOWN[name].samples].__doc__)
+    return str(globals()[how(name).samples].__doc__)
+
+
+def how(name: str) -> Shown:
+    """The same, of a kernel that is shown."""
+    found = shown(name)
+    assert found is not None, f"{name} is shown on nothing"
+    return found

@@ -28,6 +28,7 @@ class Task:
     title: str
     about: str
     names: tuple[str, ...]
+    modules: tuple[str, ...] = ()
     one_page: bool = False
     formulas: bool = False
 
@@ -43,7 +44,20 @@ class Task:
 @cache
 def tasks() -> tuple[Task, ...]:
     read = tomllib.loads(FILE.read_text(encoding="utf-8"))["task"]
-    return tuple(Task(**{**entry, "names": tuple(entry["names"])}) for entry in read)
+    listed = {name for entry in read for name in entry["names"]}
+    for name in public_names():
+        if name not in listed and (task := _at_home(thing(name), read)) is not None:
+            task["names"].append(name)
+    return tuple(
+        Task(**{**entry, "names": tuple(entry["names"]), "modules": tuple(entry.get("modules", ()))}) for entry in read
+    )
+
+
+def _at_home(of: Any, tasks: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The task whose modules the thing is from, the longest beginning of its module first."""
+    where = f"{getattr(of, '__module__', '')}."
+    homes = [(m, task) for task in tasks for m in task.get("modules", ()) if where.startswith(f"mercer.{m}.")]
+    return max(homes, key=lambda home: len(home[0]))[1] if homes else None
 
 
 @cache

@@ -69,7 +69,8 @@ def save(model: Any, path: str | Path) -> None:
     all.
 
     The file holds data and no code: it can be read without trusting who wrote it. ``progress`` and callbacks, which are
-    about a run, are left out.
+    about a run, are left out. What a machine keeps of its training samples (support vectors) is in the file as it was
+    given: who has the file can read them.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ import pytest
 from mercer.losses import Loss, Multinomial
 from mercer.solvers.gradient_steps import KINDS, slope
 from mercer.solvers.streams import as_rule
-from tests.test_losses import ONE, SIGNS
+from tests.losses.test_losses import ONE, SIGNS
 
 COMPILED = [loss for loss in ONE if type(loss) in {kind for kind, _ in KINDS}]
 

@@ -71,7 +71,9 @@ def public_names() -> list[str]:
     names = list(mercer.__all__)
     for module in MODULES:
         of = import_module(f"mercer.{module}")
-        own = {n: v for n, v in vars(of).items() if getattr(v, "__module__", "") == of.__name__ and n[0] != "_"}
+        own = {
+            n: v for n, v in vars(of).items() if getattr(v, "__module__", "").startswith(of.__name__) and n[0] != "_"
+        }
         names += [f"{module}.{name}" for name, value in own.items() if getattr(mercer, name, None) is not value]
     return names
 

@@ -9,5 +9,8 @@ document.addEventListener("DOMContentLoaded", () => {
     const page = summary.closest("li")?.querySelector("a")?.textContent.trim();
     if (!summary.textContent.trim() && page) summary.setAttribute("aria-label", `Pages under ${page}`);
   }
-  for (const button of document.querySelectorAll(".search-button-field")) button.removeAttribute("aria-label");
+  // its name has to hold what is written on it, and to stay where that is hidden
+  for (const button of document.querySelectorAll(".search-button-field")) {
+    button.setAttribute("aria-label", button.textContent.replace(/\s+/g, " ").trim() || "Search");
+  }
 });

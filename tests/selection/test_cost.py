@@ -173,3 +173,10 @@ def test_an_outline_has_no_values() -> None:
 def test_bytes_are_those_that_are_measured(case) -> None:
     memory, peak, *_ = bench_cost.measured(case)
     assert memory == pytest.approx(peak, rel=0.2)
+
+
+def test_a_budget_below_the_sample_of_the_estimate() -> None:
+    X, y, _ = data(20_000)
+    machine = mc.KernelRidge(1.0, G, centers=200, compute=mc.Compute(memory="20MB"))
+    assert mc.estimate_cost(machine, X, y).feasible
+    assert machine.fit(X, y).support_vectors_.shape == (200, X.shape[1])

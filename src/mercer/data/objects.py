@@ -92,7 +92,9 @@ class Nodes(Domain):
             ids = ids[:, 0]
         if ids.ndim != 1:
             raise DataError(
-                f"Expected a list of object numbers 0…{self.count - 1}, got an array of shape {ids.shape}.", "M103"
+                f"Expected a list of object numbers 0…{self.count - 1}, got an array of shape {ids.shape}. A matrix"
+                " k(new, train) is for a machine with kernel='precomputed'.",
+                "M103",
             )
         numbers = ids.astype(np.int64) if ids.dtype.kind in "iufb" else None
         wrong = (

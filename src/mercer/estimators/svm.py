@@ -64,6 +64,14 @@ class Part(NamedTuple):
         return self.full if self.samples is None else self.full.sub(self.samples, self.samples)
 
 
+def _has_probabilities(machine: Any) -> bool:
+    if not machine.probability:
+        raise AttributeError(
+            coded(f"Probabilities are learnt by {type(machine).__name__}(probability=True), or KernelLogistic.", "M311")
+        )
+    return True
+
+
 class Classifier(LabelLearner, SupportVectorMachine):
     """One-vs-one over a binary machine: its problem, and what the solution means."""
 
@@ -292,7 +300,7 @@ class Classifier(LabelLearner, SupportVectorMachine):
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)]
 
-    @available_if(lambda self: self.probability)  # type: ignore[untyped-decorator]
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Samples) -> Array:
         """P(class | x); the likeliest class is always the predicted one. Only with ``probability=True``.
 
@@ -313,7 +321,7 @@ class Classifier(LabelLearner, SupportVectorMachine):
         predicted = np.argmax(self._scores_of(values), axis=1) if all(s.agrees for s in sigmoids) else None
         return couple(p, predicted, len(self.classes_))
 
-    @available_if(lambda self: self.probability)  # type: ignore[untyped-decorator]
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Samples) -> Array:
         """log P(class | x); of two classes without the rounding of P near 1. Only with ``probability=True``.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import isqrt
 from typing import Any, NoReturn
 
 import numpy as np
@@ -94,7 +95,8 @@ class Sample:
 
 
 def _pace(gram: Gram) -> Pace:
-    n, size = gram.shape[0], min(_LEAST, gram.shape[0])
+    n = min(gram.shape[0], max(1, isqrt(gram.compute.budget // (2 * gram.dtype.itemsize))))  # a matrix in the budget
+    size = min(_LEAST, n)
     while True:  # more items until the time can be read
         part = gram.sub(slice(0, size), slice(0, size))
         part.dense()

@@ -179,6 +179,9 @@ class Precomputed(Kernel):
     Whether K is positive semi-definite is not checked when the kernel is made (``psd`` is None): ``check_gram`` says
     it, and ``repaired()`` mends it. Estimators also take a ``Gram`` in the place of data.
 
+    It knows these items and no others, and is for sums with other kernels. A machine that learns from K and answers for
+    new items by the matrix k(new, train) is one with ``kernel="precomputed"``.
+
     Parameters
     ----------
     K : ndarray or torch.Tensor of shape (n, n)
@@ -250,7 +253,9 @@ class Function(Kernel):
     """f(X, Y)[i, j] for a function f that returns the matrix between two collections of samples.
 
     What ``SVC(kernel=f)`` becomes. The formula is not known: there are no derivatives by parameters, and
-    ``check_kernel`` says whether the values are positive semi-definite on your data (``psd`` is None).
+    ``check_kernel`` says whether the values are positive semi-definite on your data (``psd`` is None). In training f is
+    given blocks above the diagonal and whole ones on it, about n(n + 1)/2 pairs; a function of two single objects is a
+    class that derives from ``mercer.kernels.families.Pairwise``, and is asked for each pair once.
 
     Parameters
     ----------

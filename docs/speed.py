@@ -1,5 +1,6 @@
 """What the benchmarks promise, what their last runs said, and what the files of results hold: ``python docs/speed.py``
-writes them into ``speed.md``, from the docstrings of ``benchmarks/bench_*.py`` and from ``benchmarks/results``.
+writes them into ``speed.md``, from the docstrings of ``benchmarks/bench_*.py`` and from ``benchmarks/results``; some of
+it into the README.
 """
 
 from __future__ import annotations
@@ -29,6 +30,23 @@ SUBJECTS = {
     "Streams, clusters, cards": "streams cluster cluster_peers gpu gpu_centers gpu_ridge",
     "Waiting, memory, what is foreseen": "checks first_fit interrupts memory cost play",
 }
+
+# of the README: what is done, the benchmark, and how the verdicts begin that say how many times as fast it is
+CHOSEN = [
+    ("Gaussian matrix, 10 000 × 10 000, float32", "gram", "Gaussian Gram 10000², d = 64, float32"),
+    ("K v, 50 000 samples, K never stored", "product", "K v, n = 50000, d = 20, float32"),
+    ("support vector machine, 30 000 samples, C = 1", "svm", "n = 30000, d = 20, C = 1, median"),
+    ("its values on 100 000 samples", "svm_predict", "6902 support vectors, d = 64"),
+    ("ridge, 20 λ and their errors, 3000 samples", "ridge", "20 λ, n = 3000, d = 20"),
+    ("kernel k-means, 5000 samples", "kmeans", "Kernel k-means, n = 5000, k = 10, 10 starts"),
+    ("Gaussian mixture, 100 000 samples", "mixture", "full, n = 100000, d = 20, k = 20, 20 steps of EM"),
+    ("test of two samples, 2000 permutations", "tests", "MMD, 2 × 2000 points, 2000 permutations"),
+    ("strings by words of 8 letters, 2000", "strings", "Spectrum(8), 2000 DNA strings of 300–1000 letters"),
+    ("time series by alignment, 200", "strings", "GlobalAlignment(3), 200 walks of length 100 (200, 100)"),
+    ("graphs by Weisfeiler–Lehman, 4110", "graphs", "WeisfeilerLehman(5), NCI1, 4110 graphs"),
+    ("graphs by shortest paths, 4110", "graphs", "ShortestPath(), NCI1, 4110 graphs"),
+]
+NOT_PEERS = ("recipe", "peak memory", "NumPy", "the time of")  # what one would write oneself is in speed.md
 
 
 def benchmarks() -> dict[str, str]:
@@ -68,8 +86,7 @@ def promises() -> str:
 
 def runs() -> str:
     """What the last run of each benchmark said, by subject: its verdicts, where and when."""
-    lines = (BENCHMARKS / "results" / "verdicts.jsonl").read_text(encoding="utf-8").splitlines()
-    kept = {run["benchmark"]: run for run in map(json.loads, lines)}
+    kept = _kept()
     said = []
     for title, names in SUBJECTS.items():
         here = [kept[name] for name in names.split() if name in kept]
@@ -80,6 +97,33 @@ def runs() -> str:
     if waiting:
         said.append(f"No run is kept of {', '.join(waiting)}.")
     return "\n".join(said).rstrip()
+
+
+def chosen() -> str:
+    """The table of the README: how many times as fast as which other library."""
+    rows = ["| | times as fast as | measured by |", "|---|---|---|"]
+    for what, name, begin in CHOSEN:
+        said = [line.partition(f" {begin}, ")[2] for line in _kept().get(name, {"verdicts": []})["verdicts"]]
+        found = [re.fullmatch(r"(.+?): ([\d.]+)× .*", line) for line in said if not line.startswith(NOT_PEERS)]
+        peers = [f"{_plain(match[1])} **{float(f'{float(match[2]):.2g}'):g}×**" for match in found if match]
+        if peers:
+            rows.append(f"| {what} | {', '.join(peers)} | `python -m benchmarks {name}` |")
+    runs = [_kept()[name] for _, name, _ in CHOSEN if name in _kept()]
+    dates = sorted({run["date"] for run in runs})
+    machines = sorted({run["machine"] for run in runs})
+    return "\n".join(rows) + f"\n\n{'; '.join(machines)}, {' to '.join(dict.fromkeys([dates[0], dates[-1]]))}."
+
+
+def _plain(peer: str) -> str:
+    """The name of a library without what is said of it."""
+    return re.sub(r" (rbf_kernel|in chunks|arpack|cdist_gak|\+).*|\(.*\)", "", peer).replace(
+        "GridSearch", "scikit-learn's GridSearch"
+    )
+
+
+def _kept() -> dict[str, dict[str, Any]]:
+    lines = (BENCHMARKS / "results" / "verdicts.jsonl").read_text(encoding="utf-8").splitlines()
+    return {run["benchmark"]: run for run in map(json.loads, lines)}
 
 
 def _where(run: dict[str, Any]) -> str:
@@ -114,8 +158,17 @@ def verdicts() -> str:
 
 def page() -> str:
     """``speed.md`` with all of it written anew."""
-    text = (DOCS / "speed.md").read_text(encoding="utf-8")
-    for what, content in (("promises", promises()), ("runs", runs()), ("results", results())):
+    return _written(DOCS / "speed.md", {"promises": promises(), "runs": runs(), "results": results()})
+
+
+def readme() -> str:
+    """The README with its table written anew."""
+    return _written(DOCS.parent / "README.md", {"speed": chosen()})
+
+
+def _written(path: Path, parts: dict[str, str]) -> str:
+    text = path.read_text(encoding="utf-8")
+    for what, content in parts.items():
         start, end = MARK.format("start", what), MARK.format("end", what)
         before, _, rest = text.partition(start)
         text = f"{before}{start}\n\n{content}\n\n{end}{rest.partition(end)[2]}"
@@ -123,9 +176,11 @@ def page() -> str:
 
 
 def is_current() -> bool:
-    """Whether the page says what the files say now."""
-    return page() == (DOCS / "speed.md").read_text(encoding="utf-8")
+    """Whether the pages say what the files say now."""
+    pages = {DOCS / "speed.md": page(), DOCS.parent / "README.md": readme()}
+    return all(text == path.read_text(encoding="utf-8") for path, text in pages.items())
 
 
 if __name__ == "__main__":
-    (DOCS / "speed.md").write_text(page(), encoding="utf-8")
+    for path, text in ((DOCS / "speed.md", page()), (DOCS.parent / "README.md", readme())):
+        path.write_text(text, encoding="utf-8")

@@ -78,6 +78,7 @@ def main() -> None:
     parser.add_argument("--keep", action="store_true", help=f"write the verdicts to results/{RESULTS.name}")
     parser.add_argument("--minutes", type=float, default=math.inf, help="stop each benchmark after so long")
     parser.add_argument("names", nargs="*")
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for what it starts in the background
     given = parser.parse_args(sys.argv[1:] + (["--quick"] if QUICK else []))
     names = given.names or [path.stem.removeprefix("bench_") for path in sorted(FOLDER.glob("bench_*.py"))]
     rows = []

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import subprocess
 import sys
 import warnings
@@ -16,13 +17,16 @@ import numpy as np
 import pytest
 
 import mercer as mc
-from mercer.play.limits import Refused
+from mercer.play import blocks
+from mercer.play.limits import Lacking, Refused
 from mercer.play.modes import MODES
-from mercer.play.modes.base import COLUMNS, ROWS, line, plane
+from mercer.play.modes.base import COLUMNS, ROWS, Trace, line, plane
+from mercer.play.queue import refusal
 from mercer.play.samples import HEIGHT, WIDTH, draw, of_table
 from mercer.play.state import Data
 from mercer.play.views import some_rows
-from tests.play.asked import SOME, numbers, state, views
+from mercer.play.words import for_the_page
+from tests.play.asked import SOME, numbers, state, views, why
 
 EXACT = {"rtol": 1e-9, "atol": 1e-9}
 LEARNERS = [(mode.name, learner) for mode in MODES.values() for learner in mode.learners]
@@ -241,10 +245,21 @@ def test_novelties(learner: str, machine: Any) -> None:
     ]
     machine = machine.fit(X)
     np.testing.assert_allclose(found.arrays["field"].ravel(), machine.decision_function(plane()), **EXACT)
-    np.testing.assert_array_equal(found.arrays["support"], np.flatnonzero(machine.predict(X) < 0))
-    np.testing.assert_allclose(
-        numbers(found), [np.sum(machine.predict(X) < 0), np.min(machine.decision_function(X))], **EXACT
-    )
+    outside = np.flatnonzero(machine.predict(X) < 0)
+    np.testing.assert_array_equal(found.arrays["outside"], outside)
+    scores, n = machine.decision_function(X), len(X)
+    if learner == "PCA":
+        assert len(found.arrays["support"]) == 0
+        np.testing.assert_allclose(numbers(found), [len(outside), n - len(outside), scores.min()], **EXACT)
+        return
+    border = np.setdiff1d(machine.support_, outside)
+    assert len(border) > 0
+    assert np.abs(scores[border]).max() < 1e-6 < np.abs(np.delete(scores, border)).min()
+    np.testing.assert_array_equal(found.arrays["support"], border)
+    counts = [len(outside), len(border), n - len(outside) - len(border)]
+    np.testing.assert_allclose(numbers(found), [*counts, scores.min()], **EXACT)
+    assert counts[0] / n <= 0.2 <= (counts[0] + counts[1]) / n
+    assert "an upper bound of the share outside, a lower bound of the share of support vectors" in found.data["note"]
 
 
 def test_two_samples() -> None:
@@ -258,6 +273,38 @@ def test_two_samples() -> None:
     k = mc.Gaussian(1.0)
     witness = np.mean(k(plane(), A), axis=1) - np.mean(k(plane(), B), axis=1)
     np.testing.assert_allclose(found.arrays["field"].ravel(), witness, **EXACT)
+
+
+ONE, TWO = [[0.0, 0.0, 1]], [[0.0, 0.0, 1], [1.0, 0.5, 1]]
+
+
+@pytest.mark.parametrize(
+    ("mode", "points", "words"),
+    [
+        ("classify", ONE, "one point, and it is of class 2"),
+        ("classify", TWO, "The 2 points are all of class 2, and two classes are needed"),
+        ("weights", TWO, "all of class 2"),
+        ("two_samples", TWO, "Two samples are needed"),
+        ("regress", ONE, "Two points or more are needed, and there is one"),
+        ("cluster", ONE, "Two points or more"),
+        ("components", ONE, "Two points or more"),
+        ("novelty", ONE, "Two points or more"),
+        ("classify", [], "There are no points"),
+    ],
+)
+def test_what_is_missing_is_said_by_the_classes_of_the_page(mode: str, points: Any, words: str) -> None:
+    if points:  # the kernel is one all the same
+        assert next(MODES[mode].answers(state(mode, data={"points": points}))).name == "facts"
+    with pytest.raises(Lacking, match=words) as caught:
+        views(mode, data={"points": points})
+    assert refusal(caught.value).data["lacking"]
+    if not points:
+        assert refusal(caught.value).data["facts"]["kernel"] == MODES[mode].kernel
+
+
+def test_groups_need_as_many_points() -> None:
+    with pytest.raises(Lacking, match="Three points or more are needed, and there are 2"):
+        views("cluster", data={"points": TWO}, values={"n_clusters": 3})
 
 
 @pytest.mark.parametrize("points", [[[0, 0, 0]] * 4, [[0, 0, 0], [1, 1, 0], [0, 1, 1]]])
@@ -281,6 +328,18 @@ def test_words() -> None:
     rows = found["shared"].data["rows"]
     assert {row["name"] for row in rows} == {"cr", "re", "ea", "at", "ti"}
     assert sum(row["product"] for row in rows) == pytest.approx(K[1, 2], rel=1e-12)
+
+
+def test_the_components_of_a_map_have_a_sign() -> None:
+    for items in (MODES["words"].start["items"], MODES["words"].start["items"][3:]):
+        places = views("words", data={"items": items})["items"].arrays["places"]
+        assert np.all(places[np.abs(places).argmax(axis=0), [0, 1]] > 0)
+
+
+def test_features_are_those_of_the_kernel_of_these_items() -> None:
+    found = views("words", kernel="Mismatch(k=3, m=1).normalized()")
+    assert found["shared"].data["rows"]
+    assert found["facts"].data["features"]
 
 
 def test_items_of_a_constant_kernel_have_no_alignment() -> None:
@@ -316,6 +375,20 @@ def test_weights_of_a_sum() -> None:
     np.testing.assert_allclose(found["plane"].arrays["field"].ravel(), machine.decision_function(plane()), **EXACT)
     with pytest.raises(Refused, match="terms of a sum"):
         views("weights", kernel="Gaussian(γ=8)", data=SOME)
+
+
+@pytest.mark.parametrize("learner", ["MKL", "metric"])
+def test_the_matrix_is_that_of_the_kernel_that_was_learnt(learner: str) -> None:
+    X, _ = draw("moons", 40, 0)
+    made, trace = state("weights", learner=learner, data=SOME), Trace()
+    list(MODES["weights"].pictures(made, trace))
+    assert trace.kernel is not None
+    K = np.asarray(trace.kernel.gram(X).dense())
+    found = views("weights", learner=learner, data=SOME)
+    assert found["matrix"].data["learnt"]
+    assert [found["matrix"].data[name] for name in ("low", "high")] == pytest.approx([K.min(), K.max()])
+    np.testing.assert_allclose(found["spectrum"].arrays["values"], np.linalg.eigvalsh(K)[::-1], **EXACT)
+    assert not views("classify", data=SOME)["matrix"].data["learnt"]
 
 
 @pytest.mark.thorough
@@ -374,10 +447,23 @@ def test_the_matrix_and_its_eigenvalues(mode: str) -> None:
         assert found["spectrum"].data["effective"] == pytest.approx(np.sum(values / (values + ridge)), rel=1e-6)
 
 
+@pytest.mark.parametrize("n", [50, 200])
+def test_the_smallest_eigenvalues_are_drawn_where_they_are_negative(n: int) -> None:
+    X, _ = draw("moons", n, 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what is no kernel
+        found = views("classify", kernel="Sigmoid()", data={"family": "moons", "n": n, "seed": 0})["spectrum"]
+    values = np.linalg.eigvalsh(mc.Sigmoid()(X))[::-1]
+    drawn = np.concatenate([found.arrays["values"], found.arrays["lowest"]])
+    assert found.data["negative"] == np.sum(values < -1e-9 * values[0]) > 0
+    np.testing.assert_allclose(drawn, values if n == 50 else [*values[:40], *values[-20:]], **EXACT)
+
+
 def test_the_way_of_the_solver_ends_at_its_gap() -> None:
     found = views("classify", data={"family": "overlap", "n": 200}, values={"C": 100.0})["solver"]
     steps = found.arrays["steps"]
     assert len(steps) >= 1
+    assert steps[-1, 1] == found.data["gap"]
     assert np.all(np.diff(steps[:, 0]) >= 0)
     assert "stop_reason" in found.data or "n_iter" in found.data
 
@@ -399,3 +485,45 @@ def test_while_a_slider_moves_many_points_are_learnt_from_approximately(mode: st
     exact = views(mode, brief=True, **few)[name]
     assert numbers(exact) == numbers(views(mode, **few)[name])
     assert "note" not in exact.data
+
+
+# -- words -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mode", "given", "words"),
+    [
+        ("classify", {"kernel": "Gauss"}, "'Gauss' is not the name of a kernel: “Examples” has some"),
+        ("classify", {"kernel": "Gaussian(width=1)"}, "it has no parameter 'width'"),
+        ("classify", {"kernel": "Precomputed()"}, "'K' must be said in its brackets"),
+        ("classify", {"kernel": "Tanimoto()"}, r"One of the numbers is -\d"),
+        ("classify", {"kernel": "2"}, "'2' is a number, and not a kernel"),
+        ("words", {"kernel": "Gaussian()"}, "compares points, and here are texts"),
+        ("classify", {"kernel": "Gaussian(γ=-1)"}, "γ must be a positive number"),
+        (
+            "regress",
+            {"kernel": "Sigmoid()", "data": {"family": "wave", "n": 60}},
+            "turn α up, choose another kernel, or “repair” in the menu of its block",
+        ),
+    ],
+)
+def test_messages_speak_of_the_page(mode: str, given: dict[str, Any], words: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(ValueError) as caught:  # noqa: PT011
+            views(mode, **given)
+    said = why(caught.value)
+    assert re.search(words, said)
+    assert not re.search(r"parse\(|repaired\(|__init__|np\.|\balpha\b|\by\b", said)
+
+
+@pytest.mark.parametrize("mode", ["classify", "components", "novelty", "cluster"])
+def test_notices_speak_of_the_page(mode: str) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        views(mode, kernel="Sigmoid()", data={"family": "moons", "n": 60, "seed": 0})
+        repaired = blocks.changed(mc.Sigmoid(), {"at": "", "what": "repair"})
+        views(mode, kernel=str(repaired), data={"family": "moons", "n": 60, "seed": 0})
+    said = [for_the_page(str(one.message)) for one in caught]
+    assert any("“repair” in the menu" in one for one in said)
+    assert not re.search(r"repaired\(|psd is|SVC|OneClassSVM|KernelPCA|KernelKMeans|ratio_", " ".join(said))

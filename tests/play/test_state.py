@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mercer.play.blocks import facts
 from mercer.play.limits import LONGEST_ITEM, LONGEST_KERNEL, MOST_ITEMS, MOST_POINTS, Refused
 from mercer.play.modes import MODES
 from mercer.play.state import data_of, number, pair_of, values_of
@@ -224,3 +225,21 @@ def test_samples_of_a_family_are_drawn_again_by_their_python() -> None:
     exec(data.written(), scope)
     np.testing.assert_array_equal(scope["X"], data.X)
     np.testing.assert_array_equal(scope["y"], data.y)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "low", "high", "least", "most"),
+    [
+        ("Gaussian(γ=2)", 1e-3, 1e3, 1e-6, 1e6),
+        ("Gaussian(γ=20000)", 1e-3, 2e5, 1e-6, 1e6),
+        ("Gaussian(γ=2350000)", 1e-3, 2.35e6, 1e-6, 2.35e6),
+        ("Gaussian(γ=0.0000001)", 1e-7, 1e3, 1e-7, 1e6),
+        ("Polynomial(degree=2, offset=1)", 0, 2, 0, 1e6),
+        ("Sigmoid(offset=0)", 0, 2, 0, 1e6),
+        ("Sigmoid(offset=-3)", -6, 6, -1e6, 1e6),
+    ],
+)
+def test_a_slider_has_sensible_limits(kernel: str, low: float, high: float, least: float, most: float) -> None:
+    sliders = facts(state("classify", kernel=kernel).kernel)["tree"]["sliders"]
+    found = next(s for s in sliders if s["step"] == 0)
+    assert [found[name] for name in ("low", "high", "least", "most")] == pytest.approx([low, high, least, most])

@@ -23,6 +23,7 @@ from mercer.kernels.parameters import Check
 from mercer.play.limits import LARGEST_WHOLE, LONGEST_KERNEL, MOST_PARTS, Refused
 
 _POWERS = 3.0  # of ten, that a slider covers on each side of 1
+_LEAST, _MOST = 1e-6, 1e6  # that a slider comes to; what is beyond is typed
 _DIGITS = 6  # of a number that a slider sets
 _HIGHEST = 12  # to which a slider of whole numbers goes
 _SEEDS = ("random_state", "seed")
@@ -60,6 +61,7 @@ def tree(kernel: Kernel, numbers: Mapping[str, Any], at: str = "") -> dict[str, 
     children = [tree(child, numbers, _inside(at, name)) for name, child in kernel._children()]
     return {
         "at": at, "name": type(kernel).__name__, "text": str(kernel), "terms": isinstance(kernel, Terms),
+        "psd": kernel.psd,
         "around": isinstance(kernel, Composite) and not isinstance(kernel, Terms) and bool(children),
         "sliders": list(_sliders(kernel, numbers, at)), "children": children,
     }  # fmt: skip
@@ -97,22 +99,28 @@ def _whole(value: int, check: Check) -> dict[str, Any]:
 
 
 def _real(value: float, said: Mapping[str, Any]) -> dict[str, Any]:
+    """A slider around a value; ``least`` and ``most`` are as far as it may be widened."""
     check = said["check"]
     if value > 0 and check(0.0) is not None:
-        high = max(10**_POWERS, 10 * value)
-        high = min(high, said.get("maximum") or math.inf)
-        return {"value": value, "low": min(10**-_POWERS, value / 10), "high": high, "log": True, "step": 0}
-    most = max(2.0, 2 * abs(value))
-    low = 0.0 if check(-1.0) is not None else -most
-    return {"value": value, "low": low, "high": 1.0 if check(1.0001) is not None else most, "log": False, "step": 0}
+        most = min(_MOST, said.get("maximum") or math.inf)
+        low = min(max(min(10**-_POWERS, value / 10), _LEAST), value)
+        high = max(min(max(10**_POWERS, 10 * value), most), value)
+        limits = {"least": min(_LEAST, low), "most": max(most, high)}
+        return {"value": value, "low": low, "high": high, "log": True, "step": 0, **limits}
+    size = max(2.0, 2 * abs(value))
+    bounded = check(1.0001) is not None
+    high = 1.0 if bounded else size
+    # what is below zero is seldom meant: where it is allowed, it is typed, and then there is a slider for it
+    limits = {"least": 0.0 if value >= 0 else -max(_MOST, size), "most": 1.0 if bounded else max(_MOST, size)}
+    return {"value": value, "low": 0.0 if value >= 0 else -size, "high": high, "log": False, "step": 0, **limits}
 
 
 # -- changes -----------------------------------------------------------------------------------------------------------
 
 
 def changed(kernel: Kernel, change: dict[str, Any]) -> Kernel:
-    """The kernel after a change at a place: ``what`` is set, add, multiply, scale, normalise, centre, replace or
-    remove.
+    """The kernel after a change at a place: ``what`` is set, add, multiply, scale, normalise, centre, repair,
+    replace or remove.
     """
     at, what = str(change.get("at", "")), str(change.get("what", ""))
     if what == "set":
@@ -151,6 +159,7 @@ _MADE: dict[str, Callable[[Kernel, dict[str, Any]], Kernel]] = {
     "scale": lambda k, _: Scaled(2.0, k),
     "normalise": lambda k, _: k.normalized(),
     "centre": lambda k, _: k.centered(),
+    "repair": lambda k, _: k.repaired(),
 }
 
 
@@ -202,10 +211,11 @@ def _flat(kernel: Kernel) -> Kernel:
 
 def facts(kernel: Kernel, bound: Kernel | None = None) -> dict[str, Any]:
     """Text, blocks, formula, and what is proved of a kernel; ``bound`` is the same with numbers in place of words."""
-    numbers = (kernel if bound is None else bound).get_params()
+    known = kernel if bound is None else bound
+    numbers = known.get_params()
     return {
         "kernel": str(kernel), "python": repr(kernel), "tree": tree(kernel, numbers), "formula": _formula(kernel),
-        "psd": kernel.psd, "proof": _proof(kernel), "features": bool(kernel.explicit),
+        "psd": kernel.psd, "proof": _proof(kernel), "features": bool(known.explicit),
     }  # fmt: skip
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mercer.troubles import coded
 
 MOST_POINTS = 10_000
@@ -29,3 +31,11 @@ class Refused(ValueError):
 
     def __init__(self, message: str, code: str = "M407") -> None:
         super().__init__(coded(message, code))
+
+
+class Lacking(Refused):
+    """There are no samples, or too few of them for a machine: nothing that was drawn before is of these samples.
+    ``facts`` are what is known of the kernel all the same.
+    """
+
+    facts: dict[str, Any] | None = None

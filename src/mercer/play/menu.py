@@ -39,6 +39,6 @@ def _mode(mode: Mode) -> dict[str, Any]:
     ]
     return {
         "name": mode.name, "title": mode.title, "question": mode.question, "shows": mode.shows, "learners": learners,
-        "kernel": mode.kernel, "suggested": mode.suggested, "families": mode.families, "start": mode.start,
-        "names": blocks.names(mode.domains, mode.suggested),
+        "needs": asdict(mode.needs), "kernel": mode.kernel, "suggested": mode.suggested, "families": mode.families,
+        "start": mode.start, "names": blocks.names(mode.domains, mode.suggested),
     }  # fmt: skip

@@ -18,8 +18,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mercer.compute import Compute, within
-from mercer.play.limits import LEFT_AFTER, LONGEST_WORDS, MEMORY, MOST_LEFT, SECONDS, Refused
+from mercer.play.limits import LEFT_AFTER, LONGEST_WORDS, MEMORY, MOST_LEFT, SECONDS, Lacking, Refused
 from mercer.play.views import View, frame
+from mercer.play.words import for_the_page
 from mercer.runtime.watch import OutOfTime, Stopped, Watch, shared
 
 _log = logging.getLogger("mercer.play")
@@ -199,6 +200,8 @@ def refusal(error: Exception, seconds: float = SECONDS) -> View:
             said["code"] = code[1]
         if place is not None:
             said["at"] = int(place[1]) - 1
+        if isinstance(error, Lacking):
+            said |= {"lacking": True} | ({} if error.facts is None else {"facts": error.facts})
         return View("refused", said)
     _log.error("A fault while a page was answered", exc_info=error)
     words = f"A fault of Mercer, not of yours: {type(error).__name__}: {words}"
@@ -218,5 +221,5 @@ def _in_words(error: Exception) -> Exception:
 
 
 def _shortened(words: str) -> str:
-    words = _CODE.sub("", words)
+    words = for_the_page(_CODE.sub("", words))
     return words if len(words) <= LONGEST_WORDS else f"{words[: LONGEST_WORDS - 1]}…"

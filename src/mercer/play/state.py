@@ -11,7 +11,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.kernels.base import Kernel
 from mercer.play import blocks
-from mercer.play.limits import FAR, LONGEST_ITEM, MOST_CLASSES, MOST_ITEMS, MOST_POINTS, Refused
+from mercer.play.limits import FAR, LONGEST_ITEM, MOST_CLASSES, MOST_ITEMS, MOST_POINTS, Lacking, Refused
 from mercer.play.samples import draw
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _family(family: Any, n: Any, seed: Any) -> Data:
 
 def _points(given: Any) -> Data:
     if not isinstance(given, list) or not given:
-        raise Refused("There are no points: click into the plane to add some.")
+        raise Lacking("There are no points: click into the plane to add some.")
     if len(given) > MOST_POINTS:
         raise Refused(f"{len(given)} points: a page shows {MOST_POINTS} at most.")
     try:
@@ -142,7 +142,7 @@ def _points(given: Any) -> Data:
 
 def _items(given: Any) -> Data:
     if not isinstance(given, list) or not given:
-        raise Refused("There is nothing to compare: write one item in a line.")
+        raise Lacking("There is nothing to compare: write one item in a line.")
     if len(given) > MOST_ITEMS:
         raise Refused(f"{len(given)} items: a page compares {MOST_ITEMS} at most.")
     texts: list[str] = []

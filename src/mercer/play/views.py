@@ -24,6 +24,8 @@ from mercer.runtime.threads import single_threaded_if_small
 
 MATRIX_ROWS = 240  # of the picture of a matrix; its eigenvalues are those of the same rows
 _EIGENVALUES = 60
+_LOWEST = 20  # of them are negative ones, at most, where there are more than can be drawn
+_ROUNDING = 1e-9  # of the largest: what is nearer to zero has no sign
 
 
 @dataclass(frozen=True)
@@ -75,9 +77,12 @@ def some_rows(n: int) -> Array:
     return np.sort(np.random.default_rng(0).permutation(n)[:MATRIX_ROWS])
 
 
-def matrix_views(kernel: Kernel, X: Samples, n: int, groups: Array, ridge: float | None) -> list[View]:
+def matrix_views(
+    kernel: Kernel, X: Samples, n: int, groups: Array, ridge: float | None, *, learnt: bool = False
+) -> list[View]:
     """The matrix of at most MATRIX_ROWS samples, rows by group and within it beside what they are like, and its
-    eigenvalues with the effective dimension Σ λ_i/(λ_i + ridge).
+    eigenvalues with the effective dimension Σ λ_i/(λ_i + ridge): the largest, and where there are negative ones the
+    smallest too. ``learnt``: whether the kernel is not that of the bar, but one that was learnt.
     """
     rows = some_rows(n)
     part = X[rows] if isinstance(X, np.ndarray) else [X[i] for i in rows]
@@ -88,13 +93,19 @@ def matrix_views(kernel: Kernel, X: Samples, n: int, groups: Array, ridge: float
     K = K[np.ix_(order, order)]
     low, high = float(K.min()), float(K.max())
     shades = np.round(255 * (K - low) / (high - low if high > low else 1.0)).astype(np.uint8)
-    of = {"of": len(rows), "n": n}
-    spectrum: dict[str, Any] = {**of, "smallest": float(values[0]), "trace": float(np.trace(K)), "ridge": ridge}
+    of = {"of": len(rows), "n": n, "learnt": learnt}
+    negative = int(np.sum(values < -_ROUNDING * np.abs(values).max()))
+    spectrum: dict[str, Any] = {
+        **of, "smallest": float(values[0]), "trace": float(np.trace(K)), "ridge": ridge, "negative": negative,
+    }  # fmt: skip
+    last = min(negative, _LOWEST) if len(values) > _EIGENVALUES else 0
+    falling = values[::-1]
+    drawn = {"values": falling[: _EIGENVALUES - last], "lowest": falling[len(values) - last :]}
     if ridge is not None:
         spectrum["effective"] = dimension_of_spectrum(np.maximum(values, 0.0), ridge)
     return [
         View("matrix", {**of, "low": low, "high": high}, {"shades": shades, "rows": rows[order]}),
-        View("spectrum", spectrum, {"values": values[::-1][:_EIGENVALUES]}),
+        View("spectrum", spectrum, drawn),
     ]
 
 

@@ -18,14 +18,17 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.compute import Compute
+from mercer.kernels.base import Kernel
 from mercer.play import blocks
-from mercer.play.limits import MEMORY
+from mercer.play.limits import MEMORY, Lacking
 from mercer.play.samples import HEIGHT, WIDTH
 from mercer.play.state import Data, State, data_of, kernel_of, learner_of, pair_of, values_of
 from mercer.play.views import View, matrix_views
 
 COLUMNS, ROWS = 96, 72  # of the picture of a plane
 _FEWEST_FOR_CENTERS = 1000  # samples, of which a machine over all takes longer than a slider may wait
+_IN_WORDS = {2: "Two", 3: "Three", 4: "Four"}
+_MOST_STEPS = 500  # of a solver, that are drawn
 
 # the views that keep up with a slider, and what is computed when it rests
 Pictures = Generator[View, None, Callable[[], Iterator[View]] | None]
@@ -79,6 +82,15 @@ class Learner:
     part: int | None = None
 
 
+@dataclass(frozen=True)
+class Needs:
+    """What the machines of a mode cannot do without: so many points, of so many classes, of each so many."""
+
+    points: int = 1
+    classes: int = 1
+    each: int = 1
+
+
 class Mode(ABC):
     """What a mode says of itself, and its pictures."""
 
@@ -91,6 +103,7 @@ class Mode(ABC):
     suggested: ClassVar[tuple[str, ...]]
     domains: ClassVar[tuple[str, ...]] = ("Vectors", "Anything")  # of the kernels that can be written
     families: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[Needs] = Needs()
     numbers: ClassVar[tuple[tuple[str, str], ...]] = ()  # words, and the expression of Python
 
     @property
@@ -116,6 +129,25 @@ class Mode(ABC):
         """λ of the effective dimension; None where the learner has none."""
         return None
 
+    def fewest(self, state: State) -> int:
+        """The number of points below which there is no machine."""
+        return self.needs.points
+
+    def lacks(self, state: State) -> str | None:
+        """What is missing of the samples, in words; None where nothing is."""
+        n, labels = len(state.data), np.unique(state.data.y)
+        if len(labels) < self.needs.classes:
+            they = f"The {n} points are all" if n > 1 else "There is one point, and it is"
+            return (
+                f"{they} of class {labels[0] + 1}, and two classes are needed: choose another class above the picture"
+                " and add points of it."
+            )
+        if n < self.fewest(state):
+            there = "there is one" if n == 1 else f"there are {n}"
+            needed = _IN_WORDS.get(self.fewest(state), str(self.fewest(state)))
+            return f"{needed} points or more are needed, and {there}: click into the picture to add some."
+        return None
+
     # -- final ---------------------------------------------------------------------------------------------------------
 
     def state(self, given: dict[str, Any], table: Data | None = None) -> State:
@@ -123,7 +155,11 @@ class Mode(ABC):
         name = learner_of(given.get("learner"), self.learners)
         values = values_of(given.get("values"), self.learners[name].dials)
         kernel = kernel_of(given, self.kernel)
-        data = data_of(given.get("data", self.start), items=self.shows == "items", table=table)
+        try:
+            data = data_of(given.get("data", self.start), items=self.shows == "items", table=table)
+        except Lacking as error:
+            error.facts = blocks.facts(kernel)  # a kernel can be turned and typed before there are samples
+            raise
         return State(self.name, name, kernel, values, data, pair_of(given.get("pair"), len(data)))
 
     def call(self, state: State) -> Call:
@@ -138,6 +174,10 @@ class Mode(ABC):
         """All views of a state: facts of the kernel, pictures, how the solver came there, matrix and eigenvalues. If
         ``brief``, without what takes long, and where learning does, approximately, which the picture then says.
         """
+        lacks = self.lacks(state)
+        if lacks is not None:
+            yield View("facts", blocks.facts(state.kernel))
+            raise Lacking(lacks)
         samples = self.samples(state)
         bound = state.kernel.bind(samples)
         yield View("facts", blocks.facts(state.kernel, bound))
@@ -145,7 +185,9 @@ class Mode(ABC):
         slow = yield from self._approximate(state, trace) if brief else self.pictures(state, trace)
         yield trace.view()
         groups = self.groups(state) if trace.groups is None else trace.groups
-        yield from matrix_views(bound, samples, len(samples), groups, self.ridge(state))
+        learnt = trace.kernel is not None
+        kernel = bound if trace.kernel is None else trace.kernel
+        yield from matrix_views(kernel, samples, len(samples), groups, self.ridge(state), learnt=learnt)
         if slow is not None and not brief:
             yield from slow()
 
@@ -198,12 +240,15 @@ class Mode(ABC):
 
 
 class Trace:
-    """Listens to a solver: seconds, gap and objective of its steps; ``groups``, where it has found any."""
+    """Listens to a solver: seconds, gap and objective of its steps; ``groups`` and the ``kernel``, where it has found
+    any.
+    """
 
     def __init__(self) -> None:
         self.began, self.steps = time.perf_counter(), list[tuple[float, float, float]]()
         self.said: dict[str, Any] = {}
         self.groups: Array | None = None
+        self.kernel: Kernel | None = None
 
     def __call__(self, said: dict[str, Any]) -> bool:
         gap, objective = said.get("gap"), said.get("objective")
@@ -218,9 +263,13 @@ class Trace:
             value = getattr(machine, name, None)
             if value is not None and np.ndim(value) == 0:
                 self.said[name.rstrip("_")] = value.item() if isinstance(value, np.generic) else value
+        end = _number(self.said.get("gap"))
+        # a last step that is exact is not reported: the way ends where the machine says that it is
+        if self.steps and np.isfinite(end) and self.steps[-1][1] != end:
+            self.steps = [*self.steps[: _MOST_STEPS - 1], (time.perf_counter() - self.began, end, np.nan)]
 
     def view(self) -> View:
-        steps = np.array(self.steps[:500], np.float64).reshape(-1, 3)
+        steps = np.array(self.steps[:_MOST_STEPS], np.float64).reshape(-1, 3)
         return View("solver", self.said, {"steps": steps})
 
 

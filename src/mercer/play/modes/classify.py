@@ -10,7 +10,7 @@ import numpy as np
 
 from mercer.estimators.logistic import KernelLogistic
 from mercer.estimators.svm import SVC
-from mercer.play.modes.base import Call, Dial, Learner, Mode, Pictures, Trace, fitted, on_plane, plane, points
+from mercer.play.modes.base import Call, Dial, Learner, Mode, Needs, Pictures, Trace, fitted, on_plane, plane, points
 from mercer.play.state import State
 from mercer.play.views import View
 from mercer.selection.bounds import generalisation, is_svc_of_two_classes
@@ -37,6 +37,7 @@ class Classify(Mode):
         "ArcCosine(order=1)", "Periodic()", "Gaussian(γ=2) + 0.1·Linear()", "Sigmoid()",
     )  # fmt: skip
     families = ("moons", "rings", "groups", "squares", "overlap", "same mean")
+    needs = Needs(2, classes=2)
     numbers = (("accuracy on these points", "machine.score(X, y)"), ("objective", "np.sum(machine.objective_)"))
 
     def shown(self, state: State) -> tuple[tuple[str, str], ...]:

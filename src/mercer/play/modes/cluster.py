@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.estimators.kmeans import KernelKMeans
 from mercer.estimators.spectral_clustering import SpectralClustering
-from mercer.play.modes.base import Call, Dial, Learner, Mode, Pictures, Trace, fitted, on_plane, plane, points
+from mercer.play.modes.base import Call, Dial, Learner, Mode, Needs, Pictures, Trace, fitted, on_plane, plane, points
 from mercer.play.state import State
 from mercer.play.views import View
 
@@ -31,10 +31,14 @@ class Cluster(Mode):
     kernel = "Gaussian(γ=4)"
     suggested = ("Gaussian(γ=4)", "Gaussian(γ=20)", "Laplacian(γ=2)", "Linear()", "Polynomial(degree=2)", "Matern()")
     families = ("rings", "groups", "moons", "squares", "cloud")
+    needs = Needs(2)
 
     def shown(self, state: State) -> tuple[tuple[str, str], ...]:
         sizes = ("smallest group", "np.bincount(machine.labels_).min()")
         return (("sum of squared distances", "machine.inertia_"), sizes) if state.learner == "k-means" else (sizes,)
+
+    def fewest(self, state: State) -> int:
+        return int(state.values["n_clusters"])
 
     def lines(self, state: State) -> list[str]:
         return [f"machine = {self.call(state).python}.fit(X)"]

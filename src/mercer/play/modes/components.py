@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer.estimators.kernel_pca import KernelPCA
-from mercer.play.modes.base import Call, Dial, Learner, Mode, Pictures, Trace, fitted, on_plane, plane, points
+from mercer.play.modes.base import Call, Dial, Learner, Mode, Needs, Pictures, Trace, fitted, on_plane, plane, points
 from mercer.play.state import State
 from mercer.play.views import View
 
@@ -33,6 +33,7 @@ class Components(Mode):
     kernel = "Gaussian(γ=1)"
     suggested = ("Gaussian(γ=1)", "Gaussian(γ=0.2)", "Laplacian(γ=0.5)", "Linear()", "Polynomial(degree=2)", "Matern()")
     families = ("cloud", "moons", "rings", "groups", "same mean")
+    needs = Needs(2)
     numbers = (("share of the variance that is kept", "np.sum(machine.explained_variance_ratio_)"),)
 
     def groups(self, state: State) -> np.ndarray:

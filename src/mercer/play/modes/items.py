@@ -66,6 +66,8 @@ def _map(kernel: Kernel, X: list[str], K: np.ndarray) -> np.ndarray:
     if len(X) < 3 or np.ptp(K) <= 1e-12 * np.abs(K).max():
         return np.column_stack([np.arange(len(X), dtype=float), np.zeros(len(X))])
     Z = np.asarray(KernelPCA(2, kernel, random_state=0).fit_transform(X), np.float64)
+    # a component has no sign of its own: one is chosen, so that the same items lie at the same places
+    Z = Z * np.where(Z[np.abs(Z).argmax(axis=0), np.arange(Z.shape[1])] < 0, -1.0, 1.0)
     return np.hstack([Z, np.zeros((len(X), max(0, 2 - Z.shape[1])))])
 
 

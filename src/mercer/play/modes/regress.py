@@ -11,7 +11,7 @@ import numpy as np
 from mercer.estimators.representer import KernelQuantile
 from mercer.estimators.ridge import KernelRidge
 from mercer.estimators.svr import SVR
-from mercer.play.modes.base import Call, Dial, Learner, Mode, Pictures, Trace, fitted, line, points
+from mercer.play.modes.base import Call, Dial, Learner, Mode, Needs, Pictures, Trace, fitted, line, points
 from mercer.play.state import State
 from mercer.play.views import View
 from mercer.selection.left_out import LeftOut, has_closed_form
@@ -48,6 +48,7 @@ class Regress(Mode):
         "Gaussian(γ=1) + 0.1·Linear()", "Periodic() + Linear()", "RationalQuadratic()",
     )  # fmt: skip
     families = ("wave", "fan")
+    needs = Needs(2)
 
     def shown(self, state: State) -> tuple[tuple[str, str], ...]:
         if state.learner == "ridge":

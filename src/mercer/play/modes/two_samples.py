@@ -9,8 +9,8 @@ import numpy as np
 from mercer.compute import Compute
 from mercer.functions import mean_embedding
 from mercer.hypotheses.two_sample import mmd_test
-from mercer.play.limits import MEMORY, Refused
-from mercer.play.modes.base import Dial, Learner, Mode, Pictures, Trace, on_plane, plane, points
+from mercer.play.limits import MEMORY
+from mercer.play.modes.base import Dial, Learner, Mode, Needs, Pictures, Trace, on_plane, plane, points
 from mercer.play.state import State
 from mercer.play.views import View
 
@@ -26,7 +26,14 @@ class TwoSamples(Mode):
     kernel = "Gaussian(γ=1)"
     suggested = ("Gaussian(γ=1)", "Gaussian(γ=20)", "Laplacian(γ=1)", "Linear()", "Polynomial(degree=2)", "Matern()")
     families = ("same mean", "overlap", "moons", "squares")
+    needs = Needs(4, classes=2, each=2)
     numbers = (("MMD², unbiased", "outcome.statistic"), ("p", "outcome.pvalue"))
+
+    def lacks(self, state: State) -> str | None:
+        counts = np.unique(state.data.y, return_counts=True)[1][: self.needs.classes]
+        if len(counts) < self.needs.classes or counts.min() < self.needs.each:
+            return "Two samples are needed, of two points or more each: add points of another colour."
+        return None
 
     def lines(self, state: State) -> list[str]:
         count = state.values["n_permutations"]
@@ -38,8 +45,6 @@ class TwoSamples(Mode):
     def pictures(self, state: State, trace: Trace) -> Pictures:
         X, y = state.data.X, state.data.y
         labels = np.unique(y)
-        if len(labels) < 2 or min(np.sum(y == label) for label in labels[:2]) < 2:
-            raise Refused("Two samples are needed, of two points or more each: add points of another colour.")
         A, B = X[y == labels[0]], X[y == labels[1]]
         kernel = state.kernel.bind(X)
         witness = mean_embedding(kernel, A) - mean_embedding(kernel, B)

@@ -10,7 +10,7 @@ from mercer.estimators.feature_machine import FeatureMachineClassifier
 from mercer.estimators.mkl import MKLClassifier
 from mercer.kernels.compose.terms import Sum
 from mercer.play.limits import Refused
-from mercer.play.modes.base import Call, Dial, Learner, Mode, Pictures, Trace, fitted, on_plane, plane, points
+from mercer.play.modes.base import Call, Dial, Learner, Mode, Needs, Pictures, Trace, fitted, on_plane, plane, points
 from mercer.play.state import State
 from mercer.play.views import View
 
@@ -41,6 +41,7 @@ class Weights(Mode):
         "Gaussian(γ=2).on([0]) + Gaussian(γ=2).on([1])", "Linear() + Polynomial(degree=2) + Polynomial(degree=3)",
     )  # fmt: skip
     families = ("moons", "rings", "squares", "overlap", "same mean")
+    needs = Needs(2, classes=2)
     numbers = (("accuracy on these points", "machine.score(X, y)"),)
 
     def shown(self, state: State) -> tuple[tuple[str, str], ...]:
@@ -60,6 +61,7 @@ class Weights(Mode):
         if not metric and not isinstance(state.kernel, Sum):
             raise Refused("Weights are of the terms of a sum: add a kernel with +.")
         machine = fitted(self.call(state), "auto" if metric else state.kernel, trace, X, y)
+        trace.kernel = machine.kernel_
         values = np.asarray(machine.decision_function(plane()), np.float64)
         data = {"numbers": self.measured(state, machine=machine, X=X, y=y), "classes": machine.classes_.tolist()}
         if values.ndim == 1:

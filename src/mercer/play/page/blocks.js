@@ -4,11 +4,11 @@ import { dial } from "./dials.js";
 import { byId, h } from "./dom.js";
 
 /**
- * @typedef {{at: string, name: string, text: string, terms: boolean, around: boolean, sliders: any[], children: Tree[]}} Tree
+ * @typedef {{at: string, name: string, text: string, terms: boolean, around: boolean, psd: boolean|null, sliders: any[], children: Tree[]}} Tree
  * @typedef {{at: string, what: string, value?: number, kernel?: string}} Edit
  */
 
-const WORDS = { Normalized: "normalised", Centered: "centred", Scaled: "scaled", Sum: "sum", Product: "product" };
+const WORDS = { Repaired: "repaired", Normalized: "normalised", Centered: "centred", Scaled: "scaled", Sum: "sum", Product: "product" };
 
 export class Blocks {
   /** @param {{edit: (edit: Edit, gesture: string|null) => void, settle: () => void, kernels: () => string[]}} page */
@@ -78,14 +78,15 @@ export class Blocks {
   open(button, at) {
     const tree = /** @type {Tree} */ (this.trees.get(at));
     const choice = h("select", { id: "other" }, ...this.page.kernels().map((text) => h("option", { value: text }, text)));
-    const act = (what, words) =>
-      h("button", { type: "button", onclick: () => { this.menu.hidePopover(); this.page.edit({ at: tree.at, what, kernel: choice.value }, null); button.focus(); } }, words);
+    const act = (what, words, disabled = false) =>
+      h("button", { type: "button", disabled, onclick: () => { this.menu.hidePopover(); this.page.edit({ at: tree.at, what, kernel: choice.value }, null); button.focus(); } }, words);
+    const alone = at === "" && tree.children.length !== 1; // nothing would be left
     this.opener = button;
     this.menu.replaceChildren(
       h("p", { class: "quiet" }, h("code", {}, tree.text)),
       h("label", { for: "other" }, "With the kernel"), choice,
       h("div", { class: "row" }, act("add", "+ add"), act("multiply", "· multiply"), act("replace", "replace")),
-      h("div", { class: "row" }, act("scale", "scale"), act("normalise", "normalise"), act("centre", "centre"), act("remove", "remove")),
+      h("div", { class: "row" }, act("scale", "scale"), act("normalise", "normalise"), act("centre", "centre"), act("repair", "repair", tree.psd === true), act("remove", "remove", alone)),
     );
     this.menu.showPopover();
     button.setAttribute("aria-expanded", "true");

@@ -9,6 +9,8 @@ import { many, short } from "./words.js";
 
 /** @typedef {import("./wire.js").Frame} Frame */
 
+const GAP = 2; // bars wide
+const FLOOR = 1e-17; // of gaps that are drawn: what is below is zero
 const SUPER = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const power = (e) => (e === 0 ? "1" : `10${e < 0 ? "⁻" : ""}${[...String(Math.abs(e))].map((d) => SUPER[Number(d)]).join("")}`);
 
@@ -17,8 +19,16 @@ class Chart {
   /** @param {string} name @param {string} title */
   constructor(name, title) {
     this.canvas = h("canvas", { role: "img", "aria-label": title, class: "chart" });
+    this.title = title;
     this.card = card(name, title, this.canvas);
     this.paper = new CanvasPaper(this.canvas);
+  }
+
+  /** Nothing is known: what was drawn is of samples that are gone. */
+  clear() {
+    this.card.words.textContent = "";
+    this.canvas.setAttribute("aria-label", this.title);
+    this.paper.begin(palette().paper);
   }
 
   /** @param {string} words */
@@ -52,19 +62,27 @@ export class SpectrumChart extends Chart {
   /** @param {Frame} view */
   draw(view) {
     const colours = palette();
-    const { of, n, smallest, effective, ridge, trace } = view.data;
-    const values = view.arrays.values;
+    const { of, n, smallest, effective, ridge, negative, learnt } = view.data;
+    const { lowest } = view.arrays;
+    const largest = view.arrays.values;
+    const last = lowest.length;
+    // between the largest and the smallest stands a gap: there are others between them
+    const gap = last ? GAP : 0;
+    const values = Float64Array.of(...largest, ...lowest);
+    const places = Array.from(values, (_, i) => (i < largest.length ? i : i + gap));
     const top = values.reduce((m, v) => Math.max(m, Math.abs(v)), 0) || 1;
     const part = of < n ? ` (${of} of ${n} samples)` : "";
+    const whose = learnt ? " of the learnt kernel" : "";
+    const shown = last ? `The ${largest.length} largest and, at the right end, the ${last} smallest` : largest.length < of ? `The ${largest.length} largest` : "All";
     const dimension = effective === undefined || effective === null ? "" : ` Effective dimension Σ λ/(λ + ${short(ridge, 3)}) = ${short(effective)}.`;
-    const negative = smallest < -1e-9 * trace ? ` There are negative ones, down to ${short(smallest, 3)}: no kernel on these data.` : ` Smallest ${short(smallest, 3)}.`;
-    this.say(`The ${values.length} largest of ${of}${part}.${dimension}${negative}`);
+    const below = negative ? ` ${many(negative, "is", "are")} negative, down to ${short(smallest, 3)}, drawn by their size in another colour: no kernel on these data.` : ` Smallest ${short(smallest, 3)}.`;
+    this.say(`${shown} of ${of} eigenvalues${whose}${part}.${dimension}${below}`);
     if (!this.paper.begin(colours.paper)) return;
-    const low = Math.max(top * 1e-10, values.reduce((m, v) => (v > 0 ? Math.min(m, v) : m), top) * 0.7);
-    const box = logBox(this.paper, colours, low, top, 0, values.length);
+    const low = Math.max(top * 1e-10, values.reduce((m, v) => (v ? Math.min(m, Math.abs(v)) : m), top) * 0.7);
+    const box = logBox(this.paper, colours, low, top, 0, values.length + gap);
     const bars = { plus: [], minus: [] };
     values.forEach((v, i) => {
-      const [x, w] = [box.px(i + 0.12), box.px(i + 0.88)];
+      const [x, w] = [box.px(places[i] + 0.12), box.px(places[i] + 0.88)];
       const y = box.py(Math.log10(Math.max(Math.abs(v), low)));
       if (Math.abs(v) >= low) bars[v > 0 ? "plus" : "minus"].push([x, box.y + box.t, x, y, w, y, w, box.y + box.t]);
     });
@@ -75,10 +93,12 @@ export class SpectrumChart extends Chart {
     if (ridge && Math.log10(ridge) > box.y0 && Math.log10(ridge) < box.y1) {
       const y = box.py(Math.log10(ridge));
       this.paper.segments([box.x, y, box.x + box.w, y], { stroke: colours.ink, width: 1.3, dash: [5, 3] });
-      // eigenvalues fall: there is room above the last
-      this.paper.text(box.x + box.w - 4, box.y + 13, "dashed: λ of the machine", { anchor: "end", fill: colours.ink, halo: colours.paper });
+      // eigenvalues fall: there is room above the last of the largest
+      this.paper.text(box.px(largest.length) - 4, box.y + 13, "dashed: λ of the machine", { anchor: "end", fill: colours.ink, halo: colours.paper });
     }
-    for (const t of ticks(1, values.length, box.w / 50).filter(Number.isInteger)) {
+    if (gap) this.paper.text(box.px(largest.length + gap / 2), box.y + box.t - 4, "…", { anchor: "middle", fill: colours.faint });
+    if (last) this.paper.text(box.px(values.length + gap - 0.5), box.y + box.t + 14, String(of), { anchor: "middle", fill: colours.faint });
+    for (const t of ticks(1, largest.length, box.w / 50).filter(Number.isInteger)) {
       this.paper.text(box.px(t - 0.5), box.y + box.t + 14, String(t), { anchor: "middle", fill: colours.faint });
     }
     box.border(this.paper, colours);
@@ -99,7 +119,7 @@ export class SolverChart extends Chart {
     const gaps = [];
     const objectives = [];
     for (let i = 0; i < n; i++) {
-      if (steps[3 * i + 1] > 0 && steps[3 * i + 1] < Infinity) gaps.push([i, steps[3 * i + 1]]);
+      if (steps[3 * i + 1] >= 0 && steps[3 * i + 1] < Infinity) gaps.push([i, Math.max(steps[3 * i + 1], FLOOR)]);
       if (Number.isFinite(steps[3 * i + 2])) objectives.push([i, steps[3 * i + 2]]);
     }
     this.say(inWords(view.data, n, objectives));
@@ -113,9 +133,9 @@ export class SolverChart extends Chart {
 
   gap(gaps, n, colours, [top, height]) {
     const sizes = gaps.map(([, g]) => g);
-    const box = logBox(this.paper, colours, Math.max(Math.min(...sizes), 1e-17), Math.max(...sizes), 0, Math.max(n - 1, 1), [top, height]);
+    const box = logBox(this.paper, colours, Math.min(...sizes), Math.max(...sizes), 0, Math.max(n - 1, 1), [top, height]);
     this.curve(box, gaps.map(([i, g]) => [i, Math.log10(g)]), colours);
-    this.paper.text(box.x + box.w - 4, box.y + 14, "gap at each report", { anchor: "end", fill: colours.faint, halo: colours.paper });
+    this.paper.text(box.x + box.w - 4, box.y + 14, "gap at each report, and at the end", { anchor: "end", fill: colours.faint, halo: colours.paper });
   }
 
   objective(objectives, n, colours, [top, height]) {
@@ -163,18 +183,18 @@ export class WeightsChart extends Chart {
   }
 
   terms(names, weights, colours) {
-    const total = weights.reduce((a, b) => a + b, 0) || 1;
+    const most = Math.max(1, ...weights); // no weight is above 1, whatever p is: bars of two answers can be compared
     this.canvas.setAttribute("aria-label", `Weights: ${names.map((name, i) => `${name} ${short(weights[i], 3)}`).join("; ")}.`);
-    this.card.words.textContent = "";
+    this.card.words.textContent = `Each weight is between 0 and 1, and a bar from side to side is ${short(most, 3)}.`;
     if (!this.paper.begin(colours.paper)) return;
     const { width, height } = this.paper;
     const row = Math.min(34, (height - 6) / names.length);
     names.forEach((name, i) => {
       const y = 4 + i * row;
-      const w = (width - 12) * Math.max(weights[i] / total, 0);
+      const w = (width - 12) * Math.max(weights[i] / most, 0);
       this.paper.text(6, y + 11, `${name}  ${short(weights[i], 3)}`, { fill: colours.ink, size: Math.min(12, row * 0.5) });
       this.paper.paths([[6, y + row * 0.46, 6 + w, y + row * 0.46, 6 + w, y + row * 0.86, 6, y + row * 0.86]], { fill: colours.hues[i % 4] }, true);
-      this.paper.segments([6, y + row * 0.86, width - 6, y + row * 0.86], { stroke: colours.grid });
+      this.paper.paths([[6, y + row * 0.46, width - 6, y + row * 0.46, width - 6, y + row * 0.86, 6, y + row * 0.86]], { stroke: colours.grid }, true);
     });
   }
 

@@ -6,7 +6,7 @@ import { many } from "./words.js";
 
 /**
  * @typedef {import("./state.js").State} State
- * @typedef {{name: string, title: string, question: string, shows: string, learners: {name: string, title: string, dials: any[]}[], kernel: string, suggested: string[], families: string[], start: import("./state.js").Data, names: {name: string, text: string, formula: string}[]}} Mode
+ * @typedef {{name: string, title: string, question: string, shows: string, learners: {name: string, title: string, dials: any[]}[], needs: {points: number, classes: number, each: number}, kernel: string, suggested: string[], families: string[], start: import("./state.js").Data, names: {name: string, text: string, formula: string}[]}} Mode
  */
 
 /** Choices of a select, which is left alone where they are the same. @param {any} select @param {[string, string][]} choices @param {string} chosen */

@@ -1,14 +1,17 @@
 /** Numbers to turn: a slider with a field beside it, or a whole number with steps. */
 
 import { h } from "./dom.js";
-import { rounded, short } from "./words.js";
+import { rounded, short, written } from "./words.js";
 
 /**
- * @typedef {{label: string, value: number, low: number, high: number, log?: boolean, whole?: boolean, key?: string}} Turned
+ * @typedef {{label: string, value: number, low: number, high: number, least?: number, most?: number, log?: boolean, whole?: boolean, key?: string}} Turned
+ *   `least` and `most` are as far as the range may be widened; without them it stays
  * @typedef {{element: HTMLElement, set: (value: number, turned?: Turned) => void}} Dial
  */
 
 const STEPS = 400;
+const WIDER = 10; // times, once its end was reached
+const SLACK = 1e-4; // of an end, by which a value that is written shortly may lie beyond it
 let count = 0;
 
 /**
@@ -22,7 +25,16 @@ export function dial(turned, turn, settle) {
 }
 
 function slider(turned, turn, settle) {
-  let { low, high, log } = turned;
+  let { low, high, log, least = low, most = high } = turned;
+  let widened = false;
+  const outside = (value) => value < low - SLACK * Math.abs(low) || value > high + SLACK * Math.abs(high);
+  /** Room beyond an end at which the hand has let go: once, or the range runs away from who comes there again. */
+  const widen = (value) => {
+    const [from, to] = [low, high];
+    if (!widened && value >= high) high = Math.max(high, Math.min(most, WIDER * high));
+    else if (!widened && value <= low) low = Math.min(low, Math.max(least, log ? low / WIDER : WIDER * low));
+    widened ||= low !== from || high !== to;
+  };
   const id = `dial${++count}`;
   const place = (value) => Math.round(STEPS * (log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low)));
   const meant = (at) => {
@@ -36,15 +48,20 @@ function slider(turned, turn, settle) {
   const show = (value) => {
     range.value = String(place(value));
     range.setAttribute("aria-valuetext", short(value));
-    if (document.activeElement !== field) field.value = String(rounded(value, 6));
+    if (document.activeElement !== field) field.value = written(value);
   };
   range.addEventListener("input", () => {
     const value = meant(Number(range.value));
     range.setAttribute("aria-valuetext", short(value));
-    field.value = String(value);
+    field.value = written(value);
     turn(value);
   });
-  range.addEventListener("change", settle);
+  range.addEventListener("change", () => {
+    const value = meant(Number(range.value));
+    widen(value);
+    show(value);
+    settle();
+  });
   field.addEventListener("change", () => {
     const value = Number(field.value.replace(",", ".").replace("−", "-"));
     const bad = field.value.trim() === "" || !Number.isFinite(value);
@@ -58,8 +75,13 @@ function slider(turned, turn, settle) {
   return {
     element,
     set(value, newer) {
-      if (newer) ({ low, high, log } = newer);
-      if (document.activeElement !== range || !range.matches(":active")) show(value);
+      if (document.activeElement === range && range.matches(":active")) return; // nothing moves under the hand
+      // a range around the value would move with it: another is taken only for a value that this one does not hold
+      if (newer && (newer.log !== log || outside(value))) {
+        ({ low, high, log, least = low, most = high } = newer);
+        widened = false;
+      }
+      show(value);
     },
   };
 }

@@ -19,8 +19,26 @@ export function mapBox(paper, { view }) {
   return new Box([14, 14, Math.max(paper.width - 28, 1), Math.max(paper.height - 32, 1)], [-1.25 * x, 1.25 * x, -1.2 * y, 1.2 * y]);
 }
 
+/**
+ * Turn a map so that it lies as the one before it: components have no sign of their own, and one more item must not
+ * mirror the others.
+ * @param {Frame} view @param {Frame|undefined} before
+ */
+export function asBefore(view, before) {
+  if (!before) return;
+  const old = new Map(before.data.items.map((text, k) => [text, k]));
+  const [places, former] = [view.arrays.places, before.arrays.places];
+  for (const axis of [0, 1]) {
+    let agreed = 0;
+    view.data.items.forEach((text, k) => {
+      if (old.has(text)) agreed += places[2 * k + axis] * former[2 * old.get(text) + axis];
+    });
+    if (agreed < 0) for (let k = axis; k < places.length; k += 2) places[k] = -places[k];
+  }
+}
+
 /** @param {any} paper @param {Box} box @param {any} scene @param {import("./colours.js").Palette} palette */
-export function drawMap(paper, box, { view, light }, palette) {
+export function drawMap(paper, box, { view, light, beside }, palette) {
   if (!view) return;
   const { places, labels } = view.arrays;
   const { items, pair } = view.data;
@@ -28,7 +46,7 @@ export function drawMap(paper, box, { view, light }, palette) {
   const [i, j] = pair;
   paper.segments([box.x, box.py(0), box.x + box.w, box.py(0), box.px(0), box.y, box.px(0), box.y + box.t], { stroke: palette.grid });
   paper.segments([spots[2 * i], spots[2 * i + 1], spots[2 * j], spots[2 * j + 1]], { stroke: palette.ink, width: 1.4, dash: [4, 3], opacity: 0.7 });
-  const around = (k) => k === i || k === j || k === light;
+  const around = (k) => k === i || k === j || k === light || k === beside;
   /** Boxes x, y, width, height in which no name may lie. @type {number[][]} */
   const taken = items.map((_, k) => [spots[2 * k] - 6, spots[2 * k + 1] - 6, 12, 12]);
   items.forEach((_, k) => {
@@ -211,7 +229,11 @@ export class PairView {
 
   /** @param {Frame|undefined} main @param {Frame|undefined} shared */
   show(main, shared) {
-    if (!main) return;
+    if (!main) {
+      this.pictures.replaceChildren();
+      this.table.replaceChildren();
+      return;
+    }
     const { items, pair, drawings } = main.data;
     const shape = JSON.stringify(items);
     if (shape !== this.shape) {
@@ -232,7 +254,7 @@ export class PairView {
     const number = (v) => h("td", {}, short(rounded(v, 4)));
     return [
       h("table", {},
-        h("caption", {}, `What adds most to k, of ${count} features of ${of} that both have`),
+        h("caption", {}, count === 1 ? `The one feature of ${of} that both have` : `What adds most to k, of ${count} features of ${of} that both have`),
         h("thead", {}, h("tr", {}, ...["feature", "first", "second", "product"].map((name) => h("th", { scope: "col" }, name)))),
         h("tbody", {}, ...rows.map((row) => h("tr", {}, h("th", { scope: "row" }, row.name), number(row.first), number(row.second), number(row.product))))),
     ];

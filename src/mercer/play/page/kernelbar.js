@@ -4,6 +4,7 @@ import { offers, placeOf } from "./completion.js";
 import { byId, h, say } from "./dom.js";
 
 const PAUSE = 120; // milliseconds after a key until the text is tried
+const THINKING = 600; // milliseconds after a key in which a text is not complained of: it may be half a word
 const AROUND = 24; // letters of the text that a complaint shows on each side
 
 export class KernelBar {
@@ -18,10 +19,17 @@ export class KernelBar {
     this.chosen = -1;
     this.timer = 0;
     this.kernel = "";
+    this.tried = ""; // the text that was asked of last
+    this.touched = -THINKING; // when a key was pressed
+    /** What is to be complained of once the hand rests. @type {(() => void)|null} */
+    this.complaining = null;
+    this.patience = 0;
     this.input.addEventListener("input", () => {
+      this.touched = performance.now();
+      this.spare();
       this.open(offers(this.input.value, this.input.selectionStart, page.names()));
       clearTimeout(this.timer);
-      this.timer = window.setTimeout(() => page.typed(this.input.value), PAUSE);
+      this.timer = window.setTimeout(() => this.attempt(), PAUSE);
     });
     this.input.addEventListener("keydown", (event) => this.key(event));
     this.input.addEventListener("blur", () => {
@@ -40,8 +48,16 @@ export class KernelBar {
   /** What is typed is meant now. */
   done() {
     clearTimeout(this.timer);
-    if (this.input.value !== this.kernel && !this.input.hasAttribute("aria-invalid")) this.page.typed(this.input.value);
+    this.touched = -THINKING;
+    this.complaining?.();
+    if (this.input.value !== this.kernel && this.input.value !== this.tried) this.attempt();
     this.page.settle();
+  }
+
+  /** Ask what the text makes. */
+  attempt() {
+    this.tried = this.input.value;
+    this.page.typed(this.tried);
   }
 
   key(event) {
@@ -87,7 +103,7 @@ export class KernelBar {
     this.input.setSelectionRange(from + text.length, from + text.length);
     this.open([]);
     clearTimeout(this.timer);
-    this.page.typed(this.input.value);
+    this.attempt();
   }
 
   /** The kernel that is shown; not put into the field under the hand of who writes there. */
@@ -99,13 +115,32 @@ export class KernelBar {
     }
   }
 
+  /** Nothing is complained of later. */
+  spare() {
+    clearTimeout(this.patience);
+    this.complaining = null;
+  }
+
   forgive() {
+    this.spare();
     this.input.removeAttribute("aria-invalid");
     this.complaint.replaceChildren();
   }
 
   /** Why the text is not taken, with its place. @param {{message: string, at?: number}} refused @param {string} text */
   complain(refused, text) {
+    const left = this.touched + THINKING - performance.now();
+    this.spare();
+    if (left > 0) {
+      this.complaining = () => {
+        this.spare();
+        this.blame(refused, text);
+      };
+      this.patience = window.setTimeout(this.complaining, left);
+    } else this.blame(refused, text);
+  }
+
+  blame(refused, text) {
     const at = placeOf(refused);
     this.input.setAttribute("aria-invalid", "true");
     const message = refused.message.replace(/^At character \d+: /, "").replace(/ ?\[M\d+\]$/, "");

@@ -4,8 +4,8 @@
  * @typedef {import("./state.js").State} State
  * @typedef {{state: State, views: Record<string, any>, lit: Set<number>, number: (words: string) => number}} Seen
  *   `lit` are the samples that were pointed at since the step began
- * @typedef {{title: string, guide: string, text: string, task: string, look: string, scene: Partial<State>, answer?: (state: State) => Partial<State>, rows?: number[], done: (seen: Seen) => boolean}} Step
- *   `look` is the card to look at; `answer` is what brings one to the end of the step, `rows` the samples to point at
+ * @typedef {{title: string, guide: string, text: string, task: string, look: string, tool?: string, scene: Partial<State>, answer?: (state: State) => Partial<State>, rows?: number[], done: (seen: Seen) => boolean}} Step
+ *   `look` is the card to look at, `tool` what the pointer does, to add points where none is said; `answer` is what brings one to the end of the step, `rows` the samples to point at
  */
 
 const rings = { family: "rings", n: 200, seed: 0 };
@@ -42,7 +42,7 @@ export const STEPS = [
     title: "All that the machine sees",
     guide: "1. The kernel trick",
     text: "The machine never sees the plane, only the Gram matrix: k of every two samples, bright where they are alike. Samples of a class stand together, so two bright squares are what one hopes for.",
-    task: "Point at three different rows of the matrix, or go through it with the arrow keys: their samples light up in the plane.",
+    task: "Point at three different rows of the matrix, or go through it with the arrow keys: their samples light up in the plane, that of the row and, with dashes, that of the column.",
     look: "matrix",
     scene: { mode: "classify", learner: "SVC", kernel: "Gaussian(γ=2)", values: { C: 10 }, data: rings },
     rows: [0, 1, 2],
@@ -52,11 +52,11 @@ export const STEPS = [
     title: "Not every function is a kernel",
     guide: "2. Positive definite functions",
     text: "A kernel is an inner product somewhere, so none of its matrices has a negative eigenvalue. The badge under the kernel bar says what is proved; the eigenvalues say what these data show.",
-    task: "Try Sigmoid(). Its matrix has eigenvalues below zero, which are drawn in another colour. What the machine then finds has no geometry behind it.",
+    task: "Try Sigmoid(). Its matrix has eigenvalues below zero: they stand at the right end, in another colour. What the machine then finds has no geometry behind it.",
     look: "spectrum",
     scene: { mode: "classify", learner: "SVC", kernel: "Gaussian(γ=2)", values: { C: 10 }, data: moons },
     answer: () => ({ kernel: "Sigmoid()" }),
-    done: ({ views: { facts, spectrum } }) => facts?.data.psd === false && spectrum !== undefined && spectrum.data.smallest < -1e-9 * Math.abs(spectrum.data.trace),
+    done: ({ views: { facts, spectrum } }) => facts?.data.psd === false && spectrum !== undefined && spectrum.data.negative > 0,
   },
   {
     title: "How near is near?",
@@ -81,9 +81,10 @@ export const STEPS = [
   {
     title: "A number, and how sure it is",
     guide: "5. One theorem, many machines",
-    text: "Regression with the same kernel: the line is the mean, the band two standard deviations. Where there are no points, the machine should say that it does not know.",
-    task: "Choose Erase and take away all points between x = 0 and x = 1. The band opens there.",
+    text: "Regression with the same kernel: the line is the mean, the band two standard deviations of the function, not of the data, which scatter beyond it. Where there are no points, the machine should say that it does not know.",
+    task: "Erase is chosen: take away all points between x = 0 and x = 1. The band opens there.",
     look: "numbers",
+    tool: "erase",
     scene: { mode: "regress", learner: "ridge", kernel: "Gaussian(γ=1)", values: { alpha: 0.1 }, data: { family: "wave", n: 80, seed: 0 } },
     answer: (state) => ({ data: { points: (state.data.points ?? []).filter(([x]) => x < 0 || x > 1) } }),
     done: ({ state, views }) => state.mode === "regress" && (state.data.points?.length ?? 0) > 20 && state.data.points.every(([x]) => x < 0 || x > 1) && views.line !== undefined,
@@ -91,7 +92,7 @@ export const STEPS = [
   {
     title: "Along which functions do points vary?",
     guide: "4. The space of a kernel",
-    text: "Principal components in the space of the kernel are functions on the plane, drawn by lines of equal value. Each point is tied to where two components put it back: noise is what is lost on the way.",
+    text: "Principal components in the space of the kernel are functions on the plane, drawn by lines of equal value. Each point is tied to where the components that are kept, here four, put it back, an orange mark: noise is what is lost on the way.",
     task: "Turn “component that is shown” to 2, then 3, and see which parts of the cloud each one tells apart.",
     look: "spectrum",
     scene: { mode: "components", learner: "PCA", kernel: "Gaussian(γ=1)", values: { n_components: 4, component: 1 }, data: { family: "cloud", n: 200, seed: 0 } },
@@ -101,8 +102,8 @@ export const STEPS = [
   {
     title: "Who is unlike the others?",
     guide: "5. One theorem, many machines",
-    text: "Without any labels a machine can say where most points are. ν is the share of them that may be left outside.",
-    task: "Turn ν down to 0.03 or less. The border grows until all but a few points are inside.",
+    text: "Without any labels a machine can say where most points are. ν is the share that may be outside: an upper bound of the share outside, a lower bound of the share of support vectors. Points outside are framed; those on the border itself are ringed.",
+    task: "Turn ν down to 0.03 or less. The border grows until hardly a point is outside, or none. Points far from all others are then on the border, each on an island of its own: the numbers count them.",
     look: "numbers",
     scene: { mode: "novelty", learner: "one-class", kernel: "Gaussian(γ=2)", values: { nu: 0.3 }, data: { family: "cloud", n: 200, seed: 0 } },
     answer: () => ({ values: { nu: 0.03 } }),
@@ -112,7 +113,7 @@ export const STEPS = [
     title: "Words have no coordinates",
     guide: "1. The kernel trick",
     text: "What is compared need not be points. The spectrum kernel counts the pieces of k letters that two words have in common; matrix, eigenvalues and map are as before.",
-    task: "Write another word into the list, and see on the map whom it joins. Below the map stand the pieces that two words share.",
+    task: "Write another word into the list, and see on the map whom it joins. “Two of them” lists the pieces that two words share.",
     look: "matrix",
     scene: { mode: "words", learner: "compare", kernel: "Spectrum(k=2).normalized()", values: {}, data: { items: /** @type {any} */ (WORDS) }, pair: [0, 1] },
     answer: (state) => ({ data: { items: [...(state.data.items ?? []), ["cattaga", 0]] } }),
@@ -121,8 +122,8 @@ export const STEPS = [
   {
     title: "Which kernel? Let the data weigh them",
     guide: "2. Positive definite functions",
-    text: "A sum of kernels is a kernel: its features stand side by side. Multiple kernel learning finds the weights of the terms together with the machine. With p = 1 most weights become zero.",
-    task: "Turn p from 1 to 3 or more: the weights become even. Then see how little the boundary changes.",
+    text: "A sum of kernels is a kernel: its features stand side by side. Multiple kernel learning finds the weights of the terms together with the machine. With p = 1 kernels that add nothing may get the weight zero, as one of the four does here; the larger p, the more even the weights.",
+    task: "Turn p from 1 to 3 or more: the weights become more even, and none is zero. Then see how little the boundary changes.",
     look: "weights",
     scene: { mode: "weights", learner: "MKL", kernel: "Gaussian(γ=8) + Gaussian(γ=1) + Gaussian(γ=0.1) + Linear()", values: { C: 1, p: 1 }, data: moons },
     answer: (state) => ({ values: { ...state.values, p: 3.5 } }),

@@ -1,7 +1,8 @@
 /** The line: a function of x with what is uncertain of it, or functions that a kernel thinks likely. */
 
 import { Box, ticks } from "./box.js";
-import { cross, lit, rings, samples } from "./plane.js";
+import { cross, looked, rings, samples } from "./plane.js";
+import { many } from "./words.js";
 
 /** @typedef {import("./plane.js").Scene} Scene */
 
@@ -27,10 +28,10 @@ export function drawLine(paper, box, scene, palette) {
     if (view?.arrays.draws) draws(paper, box, view, palette);
     else samples(paper, box, points, () => [palette.hues[0], "circle"], palette);
     if (view?.arrays.support?.length) rings(paper, box, view, palette);
-    if (scene.light >= 0 && 3 * scene.light < points.length && !view?.arrays.draws) lit(paper, box, points, scene.light, palette);
-    if (scene.light >= 0 && view?.arrays.draws) {
-      const x = box.px(view.arrays.x[scene.light]);
-      paper.segments([x, box.y, x, box.y + box.t], { stroke: palette.ink, width: 1.5 });
+    if (!view?.arrays.draws) looked(paper, box, scene, palette);
+    else for (const i of [scene.light, scene.beside].filter((i) => i >= 0)) {
+      const x = box.px(view.arrays.x[i]);
+      paper.segments([x, box.y, x, box.y + box.t], { stroke: palette.ink, width: 1.5, dash: i === scene.light ? [] : [4, 3] });
     }
     if (scene.cursor) cross(paper, box, scene.cursor, scene.held >= 0, palette);
   });
@@ -71,6 +72,18 @@ function draws(paper, box, view, palette) {
   }
 }
 
+const MEANT = {
+  ridge: "Line: the mean. Band: two standard deviations of the function, not of the data, which scatter beyond it.",
+  quantiles: "Lines: the quantiles .1, .5 and .9 of the data at each x.",
+  SVR: "Line: the function. Between the dashed lines, its tube, errors cost nothing.",
+};
+
+/** What the lines mean. @param {Scene & {learner: string}} scene */
+export function lineLegend({ view, points, learner }) {
+  if (!view || view.arrays.draws || !points.length) return "";
+  return [MEANT[learner] ?? "", view.arrays.support?.length ? "Ringed: support vectors." : ""].filter(Boolean).join(" ");
+}
+
 /** @param {Scene & {learner: string}} scene */
 export function lineInWords({ view, points, learner }) {
   const drawn = view?.arrays.draws;
@@ -79,7 +92,8 @@ export function lineInWords({ view, points, learner }) {
     const size = drawn.reduce((m, v) => Math.max(m, Math.abs(v)), 0);
     return `${count} functions drawn at random on −4 to 4; the largest value is ${size.toPrecision(3)}.`;
   }
-  const what = { ridge: "the mean and a band of two standard deviations", quantiles: "the quantiles .1, .5 and .9", SVR: "the function and its tube" };
+  if (!view) return `${many(points.length / 3, "point")} over a line.`;
+  const what = { ridge: "the mean and a band of two standard deviations of the function", quantiles: "the quantiles .1, .5 and .9", SVR: "the function and its tube" };
   const support = view?.arrays.support?.length;
-  return `${points.length / 3} points over a line, and ${what[learner] ?? "a function"}.${support ? ` ${support} are support vectors and ringed.` : ""}`;
+  return `${many(points.length / 3, "point")} over a line, and ${what[learner] ?? "a function"}.${support ? ` ${support} are support vectors and ringed.` : ""}`;
 }

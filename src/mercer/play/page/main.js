@@ -5,8 +5,8 @@ import { Blocks, showFacts } from "./blocks.js";
 import { card, only } from "./cards.js";
 import { SolverChart, SpectrumChart, WeightsChart } from "./charts.js";
 import { LearnerChoice, ModeChoice, SampleChoice } from "./choices.js";
-import { announce, byId, say } from "./dom.js";
-import { ItemList, MapPointing, PairView } from "./items.js";
+import { announce, byId, h, say } from "./dom.js";
+import { ItemList, MapPointing, PairView, asBefore } from "./items.js";
 import { KernelBar } from "./kernelbar.js";
 import { address, follow, onOpened, opened } from "./link.js";
 import { copy, listing } from "./listing.js";
@@ -48,6 +48,13 @@ const drawn = new WeakMap();
 /** Where one left each mode. @type {Map<string, State>} */
 const left = new Map();
 let light = -1; // the sample that is looked at
+let beside = -1; // the one that it is compared with
+/** The samples of which the picture is. @type {Data|null} */
+let pictured = null;
+/** What is missing for a picture, in words. */
+let missing = "";
+/** The state of which something was told. @type {State|null} */
+let toldOf = null;
 let settling = false; // a gesture is over, but its last change is not answered yet
 
 const wire = new Wire({
@@ -106,7 +113,7 @@ function build(menu) {
     // the picture of points that were all taken away is of nothing
     const view = here() && !points().length ? undefined : main();
     const { cursor, held } = pointing;
-    return { view, mode: mode.name, shows: mode.shows, learner: store.state.learner, points: numbers(), width: menu.width, height: menu.height, light, cursor, held };
+    return { view, mode: mode.name, shows: mode.shows, learner: store.state.learner, points: numbers(), width: menu.width, height: menu.height, light, beside, cursor, held };
   }
   function name(i) {
     if (mode.shows === "items") return main()?.data.items[i] ?? "";
@@ -117,7 +124,7 @@ function build(menu) {
   /** The colour of a sample beside the matrix; −1 for none. */
   function label(i) {
     const view = main();
-    if (mode.shows === "line" || mode.name === "components") return -1;
+    if (mode.shows === "line" || mode.name === "components" || mode.name === "novelty") return -1;
     return view?.arrays.labels?.[i] ?? view?.arrays.assigned?.[i] ?? points()[i]?.[2] ?? -1;
   }
 
@@ -158,14 +165,35 @@ function build(menu) {
   const sampleChoice = new SampleChoice({ data: (data, gesture = null) => store.change({ data, pair: undefined }, gesture), settle, most: menu.limits.points, table: menu.table });
   const pens = new Pens();
 
-  /** Another mode, as one left it; a table and points that were put in by hand come along. */
+  /** Another mode, as one left it; a table and points that were put in by hand come along, where they are enough for it. */
   function enter(name) {
     const next = /** @type {Mode} */ (modes.get(name));
     left.set(mode.name, store.state);
     const before = left.get(name) ?? first(next);
     const { data } = store.state;
     const comes = mode.shows === "plane" && next.shows === "plane" && (data.table || data.points?.length);
-    store.change({ pair: undefined, ...before, ...(comes ? { data } : {}) });
+    const fits = !comes || suits(next, data);
+    const own = suits(next, before.data) ? before.data : next.start;
+    store.change({ pair: undefined, ...before, ...(comes ? { data: fits ? data : own } : {}) });
+    const { points: n, classes } = next.needs;
+    if (!fits) tell(`${next.title} needs ${classes > 1 ? "points of two classes" : `${n} points or more`}, which yours are not: these are points of its own.`);
+  }
+
+  /** Whether the machines of a mode can learn from samples. @param {Mode} next @param {Data} data */
+  function suits({ needs }, data) {
+    if (data.table) return menu.table.n >= needs.points && menu.table.classes >= needs.classes;
+    if (!data.points) return true;
+    const counts = [0, 0, 0, 0];
+    for (const [, , label] of data.points) counts[label]++;
+    const there = counts.filter(Boolean).slice(0, needs.classes);
+    return data.points.length >= needs.points && there.length === needs.classes && Math.min(...there) >= needs.each;
+  }
+
+  /** Say what the page has done of itself, with the way back. @param {string} words */
+  function tell(words) {
+    toldOf = store.state;
+    byId("told").replaceChildren(`${words} `, h("button", { type: "button", onclick: back }, "Undo"));
+    byId("told").hidden = false;
   }
 
   function settle() {
@@ -178,8 +206,8 @@ function build(menu) {
   card("numbers", "Numbers");
   const stage = new Stage(byId("plane"));
   const matrix = new MatrixView({
-    light: (i) => {
-      look(i);
+    light: (i, j) => {
+      look(i, j);
       teacher.pointed(i);
     },
     pick: (i, j) => mode.shows === "items" && choose([i, j]),
@@ -205,9 +233,9 @@ function build(menu) {
   });
   const rate = new Rate();
 
-  function look(i) {
-    if (i === light) return;
-    light = i;
+  function look(i, j = -1) {
+    if (i === light && j === beside) return;
+    [light, beside] = [i, j];
     redraw("stage", "matrix");
   }
 
@@ -218,13 +246,18 @@ function build(menu) {
 
   const painters = {
     stage: () => stage.draw(scene()),
-    matrix: () => matrix.draw(views.get("matrix"), light, label),
-    spectrum: () => views.get("spectrum") && spectrum.draw(/** @type {Frame} */ (views.get("spectrum"))),
-    solver: () => views.get("solver") && solver.draw(/** @type {Frame} */ (views.get("solver"))),
-    weights: () => views.get("weights") && weights.draw(/** @type {Frame} */ (views.get("weights"))),
-    numbers: () => showNumbers(main(), views.get("error"), views.get("error")?.id !== main()?.id),
+    matrix: () => matrix.draw(views.get("matrix"), light, beside, label),
+    spectrum: () => chart(spectrum, views.get("spectrum")),
+    solver: () => chart(solver, views.get("solver")),
+    weights: () => chart(weights, views.get("weights")),
+    numbers: () => showNumbers(main(), views.get("error"), views.get("error")?.id !== main()?.id, missing),
     pair: () => mode.shows === "items" && pair.show(main(), views.get("shared")),
   };
+  /** @param {SpectrumChart|SolverChart|WeightsChart} of @param {Frame|undefined} view */
+  function chart(of, view) {
+    if (view) of.draw(view);
+    else of.clear();
+  }
   /** @type {Set<keyof typeof painters>} */
   const stale = new Set();
   /** Paint these before the next frame of the screen. @param {...keyof typeof painters} names */
@@ -256,6 +289,18 @@ function build(menu) {
       store.change({ ...patch, ...(patch.mode ? { pair: patch.pair } : {}) });
     },
     light: look,
+    tool: (name) => pens.take(name),
+    keep: () => {
+      const [before, were] = [store.state, [...left]];
+      return () => {
+        left.clear();
+        for (const [name, state] of were) left.set(name, state);
+        if (same(before, store.state)) return;
+        attempts.forget();
+        store.change({ pair: undefined, ...before });
+        tell("This is what there was before the lesson.");
+      };
+    },
     state: () => (mode.shows === "items" ? store.state : { ...store.state, data: { ...store.state.data, points: points() } }),
     seen: () => {
       const asked = newest();
@@ -305,6 +350,8 @@ function build(menu) {
     if (state.mode !== shown.mode) turned(state);
     else if (state.learner !== shown.learner) views.keep(newest()?.id ?? -1);
     shown = { mode: state.mode, learner: state.learner };
+    if (state !== toldOf) byId("told").hidden = true;
+    if (state.data.points?.length === 0) empty(-1);
     learnerChoice.show(mode, state);
     sampleChoice.show(mode, state);
     if (mode.shows === "items") list.show(state.data.items ?? []);
@@ -321,7 +368,7 @@ function build(menu) {
   function turned(state) {
     views.clear();
     attempts.forget();
-    light = -1;
+    look(-1);
     refuse("");
     say(byId("notices"), "");
     document.title = `${mode.title} · Mercer play`;
@@ -339,6 +386,16 @@ function build(menu) {
     redraw(...all);
   }
 
+  /** What was drawn is of samples that are gone; of the request with this id it is not. @param {number} id */
+  function empty(id) {
+    views.empty(id);
+    look(-1);
+    say(byId("notices"), "");
+    stage.say(scene());
+    showCards();
+    redraw(...all);
+  }
+
   store.listen(changed);
   return { store, changed, received: receivedHere, refuse };
 
@@ -353,11 +410,13 @@ function build(menu) {
   }
 
   function take(frame, asked) {
+    if (frame.view === "items") asBefore(frame, views.get("items"));
     views.take(frame);
     if (frame.view === "facts") {
       accepted(frame, asked);
     } else if (frame.view === mode.shows) {
       if (asked.state.data.points === undefined && frame.arrays.points) drawn.set(asked.state.data, rows(frame.arrays.points));
+      pictured = asked.state.data;
       refuse("");
       rate.drawn(frame.seconds ?? 0);
       redraw("stage", "numbers", "pair", "matrix");
@@ -390,9 +449,14 @@ function build(menu) {
   }
 
   function refusedHere(frame, asked) {
+    if (frame.data.facts) {
+      // only samples are missing: the kernel is one all the same
+      take({ ...frame, view: "facts", data: frame.data.facts }, asked);
+      asked = sent.find(({ id }) => id === frame.id) ?? asked;
+    }
     const { attempt, id } = asked;
     const early = !views.answers("facts", id);
-    if (asked === newest()) byId("frame").dataset.busy = "false";
+    rested(asked);
     if (attempt && early) {
       attempts.over(attempt);
       const typed = "kernel" in attempt ? attempt.kernel : null;
@@ -404,7 +468,13 @@ function build(menu) {
       sent = sent.filter((other) => other !== asked && other.done);
       if (!attempts.pending) store.settle();
     } else if (early && Number.isInteger(frame.data.at)) bar.complain(frame.data, asked.state.kernel);
-    else refuse(frame.data.message);
+    else {
+      refuse(frame.data.message);
+      // the last picture stays where it is of these samples; one of others would lie about them. Of an item that is
+      // being written there may be none yet
+      const half = mode.shows === "items" && asked.brief;
+      if (frame.data.lacking || (pictured !== asked.state.data && !half)) empty(id);
+    }
     showCards();
   }
 
@@ -417,9 +487,16 @@ function build(menu) {
     }
     say(byId("notices"), frame.data.notices.join(" "));
     if (!asked.brief) inWords();
-    byId("frame").dataset.busy = "false";
+    rested(asked);
     showCards();
     teacher.check();
+  }
+
+  /** All is answered, and drawn: what came last is drawn with the next frame of the screen. @param {Asked} asked */
+  function rested(asked) {
+    requestAnimationFrame(() => {
+      if (asked.id === newest()?.id) byId("frame").dataset.busy = "false";
+    });
   }
 
   /** What is seen, for who does not see it. */
@@ -429,6 +506,8 @@ function build(menu) {
   }
 
   function refuse(message) {
+    missing = message;
+    redraw("numbers");
     byId("refusal").hidden = !message;
     say(byId("refusal"), message);
     if (message) announce(message);

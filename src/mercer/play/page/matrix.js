@@ -4,12 +4,12 @@ import { card, explain } from "./cards.js";
 import { CIVIDIS_PIXELS, palette } from "./colours.js";
 import { announce, h, say } from "./dom.js";
 import { CanvasPaper, placeOn } from "./paper.js";
-import { short } from "./words.js";
+import { many, short } from "./words.js";
 
 const EDGE = 7; // pixels of the strips that show the classes
 
 export class MatrixView {
-  /** @param {{light: (sample: number) => void, pick: (row: number, column: number) => void, name: (sample: number) => string}} page */
+  /** @param {{light: (row: number, column?: number) => void, pick: (row: number, column: number) => void, name: (sample: number) => string}} page */
   constructor(page) {
     this.page = page;
     this.canvas = h("canvas", { tabindex: 0, role: "application", "aria-label": "Gram matrix", class: "square" });
@@ -46,7 +46,7 @@ export class MatrixView {
     if (r < 0) return this.leave();
     this.row = r;
     this.tell(r, c);
-    this.page.light(this.view?.arrays.rows[r]);
+    this.page.light(this.view?.arrays.rows[r], this.view?.arrays.rows[c]);
   }
 
   leave() {
@@ -73,12 +73,12 @@ export class MatrixView {
     announce(`Row ${this.row + 1} of ${this.size}: ${this.page.name(sample)}; ${this.tell(this.row, this.row)}`);
   }
 
-  /** @param {import("./wire.js").Frame|undefined} view @param {number} light @param {(sample: number) => number} label */
-  draw(view, light, label) {
+  /** @param {import("./wire.js").Frame|undefined} view @param {number} light @param {number} beside @param {(sample: number) => number} label */
+  draw(view, light, beside, label) {
     this.view = view;
     const colours = palette();
-    if (view) this.say(view.data);
-    if (!view || !this.paper.begin(colours.paper)) return;
+    this.say(view?.data);
+    if (!this.paper.begin(colours.paper) || !view) return;
     const n = this.size;
     const { shades, rows } = view.arrays;
     const side = this.paper.width - EDGE;
@@ -89,8 +89,9 @@ export class MatrixView {
     this.strips(rows, side / n, label, colours);
     const at = light < 0 ? -1 : rows.indexOf(light);
     if (at >= 0) {
-      const p = EDGE + ((at + 0.5) * side) / n;
-      const cross = [EDGE, p, EDGE + side, p, p, EDGE, p, EDGE + side];
+      const column = beside < 0 ? at : rows.indexOf(beside);
+      const [p, q] = [at, column].map((i) => EDGE + ((i + 0.5) * side) / n);
+      const cross = [EDGE, p, EDGE + side, p, q, EDGE, q, EDGE + side];
       this.paper.segments(cross, { stroke: "#000000", width: 3, opacity: 0.6 });
       this.paper.segments(cross, { stroke: "#ffffff", width: 1.3 });
     }
@@ -108,9 +109,16 @@ export class MatrixView {
   }
 
   /** In words, under the picture. */
-  say({ of, n, low, high }) {
-    const some = of < n ? `${of} of ${n} samples` : `${n} samples`;
-    const words = `k of ${some}, those that are alike beside each other; from ${short(low, 3)}, dark, to ${short(high, 3)}, bright.`;
+  say(data) {
+    if (!data) {
+      this.words = "";
+      explain("matrix", "");
+      say(this.where, "\u00a0");
+      return;
+    }
+    const { of, n, low, high, learnt } = data;
+    const some = of < n ? `${of} of ${n} samples` : many(n, "sample");
+    const words = `k${learnt ? " that was learnt," : ""} of ${some}, those that are alike beside each other; from ${short(low, 3)}, dark, to ${short(high, 3)}, bright.`;
     if (words === this.words) return;
     this.words = words;
     explain("matrix", words);

@@ -6,8 +6,11 @@ import { short } from "./words.js";
 
 /** @typedef {import("./wire.js").Frame} Frame */
 
-/** @param {Frame|undefined} main @param {Frame|undefined} error @param {boolean} stale whether the error is of an older state */
-export function showNumbers(main, error, stale = false) {
+/**
+ * @param {Frame|undefined} main @param {Frame|undefined} error @param {boolean} stale whether the error is of an older state
+ * @param {string} missing what is missing, where there are no numbers
+ */
+export function showNumbers(main, error, stale = false, missing = "") {
   const { body, words } = card("numbers", "Numbers");
   const rows = [...(main?.data.numbers ?? []), ...(error?.data.rows ?? [])];
   let list = /** @type {any} */ (body.querySelector("dl"));
@@ -23,7 +26,7 @@ export function showNumbers(main, error, stale = false) {
     value.dataset.value = String(row.value);
     value.classList.toggle("stale", stale && i >= (main?.data.numbers ?? []).length);
   });
-  const notes = [main?.data.note, error?.data.why].filter(Boolean).join(" ");
+  const notes = rows.length ? [main?.data.note, error?.data.why].filter(Boolean).join(" ") : missing;
   if (words.textContent !== notes) words.textContent = notes;
 }
 

@@ -22,6 +22,7 @@ export class Pens {
     this.show();
   }
 
+  /** @param {string} tool */
   take(tool) {
     this.tool = tool;
     this.show();
@@ -32,11 +33,10 @@ export class Pens {
     this.show();
   }
 
-  /** Whether points have classes that mean anything. @param {boolean} labelled */
+  /** Another mode: whether its points have classes that mean anything. @param {boolean} labelled */
   suit(labelled) {
     this.labelled = labelled;
-    if (!labelled && this.tool === "label") this.tool = "add";
-    this.show();
+    this.take("add"); // who comes to a mode with an eraser in hand does not know it
   }
 
   show() {

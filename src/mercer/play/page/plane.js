@@ -4,12 +4,14 @@ import { Box } from "./box.js";
 import { css, mixed, pixel } from "./colours.js";
 import { padded, region, segments } from "./contours.js";
 import { CanvasPaper, SIGN_OF_CLASS } from "./paper.js";
+import { many } from "./words.js";
 
 /**
  * @typedef {import("./wire.js").Frame} Frame
  * @typedef {import("./colours.js").Palette} Palette
- * @typedef {{view: Frame|undefined, mode: string, points: ArrayLike<number>, width: number, height: number, light: number, cursor: number[]|null, held: number}} Scene
- *   `points` are x, y, label one after another; `light` is the sample that is looked at, −1 for none
+ * @typedef {{view: Frame|undefined, mode: string, points: ArrayLike<number>, width: number, height: number, light: number, beside: number, cursor: number[]|null, held: number}} Scene
+ *   `points` are x, y, label one after another; `light` is the sample that is looked at, `beside` one that it is
+ *   compared with, −1 for none
  */
 
 const STRONGEST = 0.5; // share of a hue where the machine is sure
@@ -29,7 +31,8 @@ export function drawPlane(paper, box, scene, palette) {
     if (view?.arrays.moved) moved(paper, box, view, palette);
     samples(paper, box, points, colourings(scene, palette), palette);
     if (view?.arrays.support) rings(paper, box, view, palette);
-    if (scene.light >= 0 && 3 * scene.light < points.length) lit(paper, box, points, scene.light, palette);
+    if (view?.arrays.outside) frames(paper, box, view, palette);
+    looked(paper, box, scene, palette);
     if (scene.cursor) cross(paper, box, scene.cursor, scene.held >= 0, palette);
   });
   box.border(paper, palette);
@@ -143,6 +146,7 @@ function moved(paper, box, view, palette) {
 function colourings({ view, mode, points }, palette) {
   const assigned = view?.arrays.assigned;
   if (assigned && 3 * assigned.length === points.length) return (i, label) => [palette.hues[assigned[i] % 4], SIGN_OF_CLASS[label]];
+  if (mode === "novelty") return () => [palette.hues[0], "circle"]; // it knows of no classes
   if (mode === "components" || mode === "cluster") return (_, label) => [palette.plain, SIGN_OF_CLASS[label]];
   return (_, label) => [palette.hues[label], SIGN_OF_CLASS[label]];
 }
@@ -174,10 +178,24 @@ export function rings(paper, box, view, palette) {
   paper.signs("circle", xy, radius(points.length / 3, box) + 2.5, { stroke: palette.ink, width: 1.4 });
 }
 
-export function lit(paper, box, points, i, palette) {
+/** Points that are outside: a frame, and a colour that rings do not have. */
+function frames(paper, box, view, palette) {
+  const { points, outside } = view.arrays;
+  const xy = [];
+  for (const i of outside) xy.push(box.px(points[3 * i]), box.py(points[3 * i + 1]));
+  paper.signs("square", xy, radius(points.length / 3, box) + 3.5, { stroke: palette.warn, width: 1.6 });
+}
+
+/** The sample that is looked at, and with dashes the one that it is compared with. @param {Scene} scene */
+export function looked(paper, box, { points, light, beside }, palette) {
+  if (beside >= 0 && beside !== light && 3 * beside < points.length) lit(paper, box, points, beside, palette, [4, 3]);
+  if (light >= 0 && 3 * light < points.length) lit(paper, box, points, light, palette, []);
+}
+
+function lit(paper, box, points, i, palette, dash) {
   const at = [box.px(points[3 * i]), box.py(points[3 * i + 1])];
   paper.signs("circle", at, 13, { stroke: palette.paper, width: 5 });
-  paper.signs("circle", at, 13, { stroke: palette.ink, width: 2.5 });
+  paper.signs("circle", at, 13, { stroke: palette.ink, width: 2.5, dash });
 }
 
 export function cross(paper, box, [x, y], held, palette) {
@@ -187,19 +205,40 @@ export function cross(paper, box, [x, y], held, palette) {
   paper.segments(lines, { stroke: palette.ink, width: held ? 3 : 1.8 });
 }
 
+/** Modes in which the class of a point means something to the machine. */
+const CLASSES = new Set(["classify", "two_samples", "weights"]);
+
+/** What the signs in the picture mean. @param {Scene} scene */
+export function planeLegend({ view, mode, points }) {
+  if (!view || !points.length) return "";
+  const said = [];
+  const { support, outside, moved: to, assigned } = view.arrays;
+  if (mode === "novelty" && outside) {
+    const inside = view.arrays.points.length / 3 - outside.length - support.length;
+    const border = view.data.note ? `, ${support.length} on the border (ringed: support vectors)` : "";
+    said.push(`${outside.length} outside (framed: ${border ? "support vectors too" : "the least usual"})${border}, ${inside} inside.`);
+    if (support.length) said.push("Around a point that is far from all others the border is an island, at times too small to be drawn.");
+  } else if (support?.length) said.push("Ringed: support vectors.");
+  if (view.data.field === "signed" && (mode === "classify" || mode === "weights")) said.push("Line: where the function is 0; dashed: −1 and 1.");
+  if (assigned) said.push("Colours: the groups that were found.");
+  if (view.data.component) said.push(`Colour and lines: component ${view.data.component} as a function on the plane.`);
+  if (to) said.push("Orange: where the components that are kept put a point back to, tied to the point by a line.");
+  // families have classes also where nobody asks for them
+  if ((mode === "components" || mode === "cluster") && kindsOf(points) > 1) said.push(`${assigned ? "" : "Grey: the points. "}Circles, squares, triangles: kinds from which the points were drawn, and of which the machine is not told.`);
+  return said.join(" ");
+}
+
+const kindsOf = (points) => new Set(everyThird(points)).size;
+
 /** The picture in words. @param {Scene} scene */
-export function planeInWords({ view, mode, points }) {
+export function planeInWords(scene) {
+  const { view, mode, points } = scene;
   const n = points.length / 3;
+  if (!n) return "Plane without points.";
   const counts = [0, 0, 0, 0];
   for (let i = 2; i < points.length; i += 3) counts[points[i]]++;
-  const shares = counts.map((c, k) => (c ? `${c} of class ${k + 1}` : "")).filter(Boolean).join(", ");
-  const said = [`Plane with ${n} points: ${shares}.`];
+  const shares = CLASSES.has(mode) ? `: ${counts.map((c, k) => (c ? `${c} of class ${k + 1}` : "")).filter(Boolean).join(", ")}` : "";
   const support = view?.arrays.support?.length;
-  if (mode === "novelty" && support !== undefined) said.push(`${support} are outside and ringed.`);
-  else if (support) said.push(`${support} are support vectors and ringed.`);
-  if (view?.data.field === "signed" && (mode === "classify" || mode === "weights")) said.push("Lines where the function is −1, 0 and 1.");
-  if (view?.arrays.assigned) said.push(`Colours are the ${new Set(view.arrays.assigned).size} groups that were found.`);
-  if (view?.data.component) said.push(`Colour and lines: component ${view.data.component} as a function on the plane.`);
-  if (view?.arrays.moved) said.push("Each point is tied to where it is brought back to.");
-  return said.join(" ");
+  const ringed = support && mode !== "novelty" ? `${support} are support vectors.` : "";
+  return [`Plane with ${many(n, "point")}${shares}.`, ringed, planeLegend(scene)].filter(Boolean).join(" ");
 }

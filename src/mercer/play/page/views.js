@@ -33,6 +33,11 @@ export class Views {
     for (const [name, frame] of this.frames) if (frame.id !== id) this.frames.delete(name);
   }
 
+  /** Forget all pictures but those of a request; what is known of the kernel stays. @param {number} id */
+  empty(id) {
+    for (const [name, frame] of this.frames) if (frame.id !== id && name !== "facts") this.frames.delete(name);
+  }
+
   clear() {
     this.frames.clear();
   }

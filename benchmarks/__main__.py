@@ -37,12 +37,15 @@ def verdicts(path: Path, options: list[str], seconds: float = math.inf) -> tuple
         assert run.stdout is not None
         clock = threading.Timer(min(seconds, threading.TIMEOUT_MAX), _stop, [run.pid])
         clock.start()
+        # what it leaves behind may hold its output open: it is ended when the benchmark is
+        after = threading.Thread(target=lambda: (run.wait(), _stop(run.pid)), daemon=True)
+        after.start()
         try:
             for line in run.stdout:
                 print(line, end="", flush=True)
                 if line.strip().startswith((KEPT, SHORT, SKIPPED)):
                     found.append(line.strip())
-            run.wait()  # before what it has left behind is ended
+            run.wait()
         finally:
             clock.cancel()
             _stop(run.pid)
@@ -79,6 +82,8 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=math.inf, help="stop each benchmark after so long")
     parser.add_argument("names", nargs="*")
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for what it starts in the background
+    for ends in (signal.SIGTERM, signal.SIGHUP):  # the benchmark is of a group of its own, and is ended as well
+        signal.signal(ends, lambda number, _: sys.exit(128 + number))
     given = parser.parse_args(sys.argv[1:] + (["--quick"] if QUICK else []))
     names = given.names or [path.stem.removeprefix("bench_") for path in sorted(FOLDER.glob("bench_*.py"))]
     rows = []

@@ -133,12 +133,13 @@ def growth() -> None:
     points = (100, 200, 400) if QUICK else (1000, 3000, 10_000)
     sets = (20, 40, 80) if QUICK else (200, 400, 800)
     waves = mc.RandomFeatures(mc.Gaussian(0.5), 500, random_state=0)
+    by = {mc.SlicedWasserstein: "SlicedWasserstein", mc.MeanEmbedding: "MeanEmbedding of 500 features"}
     curves: dict[str, Curves] = {"points of each of 40 sets": {}, "sets of 50 points": {}}
     by_points, by_sets = curves.values()
     for k in (mc.SlicedWasserstein(1.0, 50), mc.MeanEmbedding(waves)):
         print(f"\n{type(k).__name__}: seconds of a matrix of 40 sets, by points of each")
         found = grown(points, lambda n, k=k: partial(k, clouds(40, n, 3)))
-        by_points[type(k).__name__] = found
+        by_points[by[type(k)]] = found
         promise(f"{type(k).__name__}, slope by points", slope(found), at_most=1.15, unit="")
     for k in (mc.SlicedWasserstein(1.0, 50), mc.MeanEmbedding(mc.Gaussian(0.5))):
         print(f"\n{type(k).__name__}: seconds of a matrix, by sets of 50 points")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,10 +19,14 @@ def drawn(name: str, panels: dict[str, Curves], *, columns: int = 2) -> None:
     figure = Figure(figsize=(4.5 * len(panels) if len(panels) > 1 else 6, 3.8), layout="constrained")
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     for ax, (size, curves) in zip(axes, panels.items(), strict=True):
-        for (label, points), marker in zip(curves.items(), MARKERS, strict=False):
+        for (label, points), marker in zip(curves.items(), itertools.cycle(MARKERS), strict=False):
             ax.loglog(*zip(*points, strict=True), marker=marker, markersize=4, label=label)
         ax.set(xlabel=size, ylabel="seconds")
         ax.grid(alpha=0.3, which="both")
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns, fontsize=8, frameon=False)
+    if len({tuple(curves) for curves in panels.values()}) == 1:
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=columns, fontsize=8, frameon=False)
+    else:  # the panels have curves of their own
+        for ax in axes:
+            ax.legend(fontsize=8, frameon=False)
     figure.savefig(DOCS / f"{name}.png", dpi=110)

@@ -6,11 +6,12 @@ import ast
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from benchmarks.__main__ import keep
+from benchmarks.__main__ import keep, verdicts
 
 FOLDER = Path(__file__).resolve().parents[1] / "benchmarks"
 FILES = sorted(FOLDER.glob("bench_*.py"))
@@ -57,3 +58,15 @@ def test_verdicts_are_kept_in_the_place_of_older_ones(tmp_path: Path) -> None:
     assert (svm["verdicts"], svm["ended"]) == (["kept a: 3× ≥ 1×"], False)
     assert svm["date"]
     assert "cores" in svm["machine"]
+
+
+def test_what_a_benchmark_leaves_behind_is_ended_and_none_outlives_the_run(tmp_path: Path) -> None:
+    leaving = tmp_path / "leaving.py"
+    leaving.write_text("import subprocess; subprocess.Popen(['sleep', '60']); print('  kept a: 2× ≥ 1×', flush=True)")
+    start = time.monotonic()
+    assert verdicts(leaving, []) == (0, ["kept a: 2× ≥ 1×"])
+    assert time.monotonic() - start < 30  # not the sixty seconds of what it left
+    staying = tmp_path / "staying.py"
+    staying.write_text("import time; print('  kept a: 2× ≥ 1×', flush=True); time.sleep(60)")
+    status, lines = verdicts(staying, [], 1.0)
+    assert (status < 0, lines) == (True, ["kept a: 2× ≥ 1×"])

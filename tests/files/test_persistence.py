@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import subprocess
 import sys
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -389,3 +391,18 @@ def test_columns_of_collections(tmp_path: Path, name: str) -> None:
 )
 def test_lists_with_gaps(tmp_path: Path, column: pl.Series) -> None:
     assert_series_equal(_there_and_back(column, tmp_path), column)
+
+
+@pytest.mark.parametrize("machine", [mc.KernelHuber(), mc.RepresenterMachine(mc.losses.Pinball(0.3))], ids=str)
+def test_a_file_may_name_a_class_as_its_folder_does(machine: Any, tmp_path: Path) -> None:
+    """As files do that were written when the folder was one module."""
+    X = np.linspace(-1.0, 1.0, 30)[:, None]
+    machine = machine.fit(X, X[:, 0])
+    mc.save(machine, tmp_path / "new.mercer")
+    with zipfile.ZipFile(tmp_path / "new.mercer") as new, zipfile.ZipFile(tmp_path / "old.mercer", "w") as old:
+        for part in new.namelist():
+            content = new.read(part)
+            renamed = re.sub(rb"mercer\.losses\.\w+\b", b"mercer.losses", content) if part == "schema.json" else content
+            old.writestr(part, renamed)
+    again = mc.load(tmp_path / "old.mercer")
+    np.testing.assert_array_equal(again.predict(X), machine.predict(X))

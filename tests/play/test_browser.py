@@ -469,3 +469,16 @@ def test_a_table_is_opened_and_a_server_that_is_gone_is_told(browser: Any, tmp_p
         assert page.faults == []
     page.page.wait_for_selector("#connection:has-text('does not answer')")
     page.context.close()
+
+
+def test_a_refused_kernel_leaves_the_page_at_rest_and_what_is_undone_can_be_asked_again(opened):
+    page = opened()
+    page.page.fill("#expression", "Foo(")
+    page.page.press("#expression", "Enter")
+    page.page.wait_for_selector("#expression[aria-invalid=true]")
+    page.rest()
+    page.type_kernel("Gaussian(γ=5)")
+    page.page.click("#undo")
+    page.rest()
+    page.type_kernel("Gaussian(γ=5)")
+    assert page.page.locator("#blocks .number").first.input_value() == "5"

@@ -180,3 +180,8 @@ def test_a_budget_below_the_sample_of_the_estimate() -> None:
     machine = mc.KernelRidge(1.0, G, centers=200, compute=mc.Compute(memory="20MB"))
     assert mc.estimate_cost(machine, X, y).feasible
     assert machine.fit(X, y).support_vectors_.shape == (200, X.shape[1])
+    tiny = mc.KernelRidge(1.0, G, centers=50, compute=mc.Compute(memory="5MB"))
+    found = mc.estimate_cost(tiny, X, y)
+    assert found.feasible
+    assert 5e6 < found.memory < 20e6  # what is worked in is said, though the budget is less
+    assert tiny.fit(X, y).stop_reason_ == "gap"

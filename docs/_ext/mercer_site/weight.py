@@ -1,4 +1,4 @@
-"""Pictures of pages weigh little: those of the gallery get a palette, in which figures of few colours look the same."""
+"""Pictures of pages weigh little: they get a palette, in which figures of few colours look the same."""
 
 from __future__ import annotations
 

@@ -41,7 +41,6 @@ from mercer.runtime.watch import Stopped
 from mercer.troubles import coded, coding_scikit_learn
 
 _NARROW = 128  # columns
-_FEW = 512  # samples whose matrix is stored before it is looked at, where a value may cost anything
 _AT_ONCE = 1024  # rows of a matrix that are looked at together
 
 
@@ -190,8 +189,8 @@ class KernelEstimator(WithKernels):
                 self.kernel_, A = given._entered(self._unpacked(X), weights)
             gram = self.kernel_._gram(A, A, self.compute or Compute())
         if self._needs_psd and not (self.kernel_ is not None and self.kernel_.psd):
-            try:  # of few samples the look would be a good part of all pairs, were they computed anew
-                gram = held(gram, Use.AGAIN) if gram.shape[0] <= _FEW else gram
+            try:
+                gram = held(gram, Use.LOOK)
             except Stopped as stop:
                 if not stop.watch.partial:
                     raise

@@ -337,18 +337,22 @@ def _unrolled(state: Any, known: dict[int, int]) -> int:
 
 def _is_own(name: str) -> bool:
     """Whether a name is that of a value which Mercer defines: an estimator, a kernel, a dataclass or a named tuple, in
-    the module it names.
+    the module it names, or in one of the folder it names, which says so in ``__all__``: older files have such names.
     """
     module, _, cls = name.rpartition(".")
     parts = module.split(".")
     if len(parts) < 2 or parts[0] != "mercer" or parts[1] not in _VALUES:
         return False
     try:
-        found = getattr(importlib.import_module(module), cls, None)
+        home = importlib.import_module(module)
     except ImportError:
         return False
+    found = getattr(home, cls, None)
     # not a function, nor a class that the module merely imports
-    if not isinstance(found, type) or found.__module__ != module:
+    if not isinstance(found, type):
+        return False
+    within = cls in getattr(home, "__all__", ()) and found.__module__.startswith(f"{module}.")
+    if found.__module__ != module and not within:
         return False
     return (
         issubclass(found, BaseEstimator)

@@ -17,6 +17,9 @@ costs the features.
 ``Use.AGAIN``
     Some values more than once, by whoever it is: stored only where they may cost anything, and four such matrices fit.
     What learns from such a matrix asks for that first, so that no pair is computed twice.
+``Use.LOOK``
+    The same for who looks at a part of it before (at eigenvalues): only up to 512 rows, where that is a good
+    share; of more it is a few per cent.
 ``Use.ACTIVE``
     Blocks and rows as an active set asks for them: float32 values of a cheap kernel are computed when asked for, those
     of a costly one stored up to 16 384 rows, beyond that the rows in use are kept. Up to 512 rows all is stored: to
@@ -72,6 +75,7 @@ class Use(Enum):
     COARSE_PRODUCTS = auto()
     SYSTEMS = auto()
     AGAIN = auto()
+    LOOK = auto()
     ACTIVE = auto()
     ACTIVE_PARTS = auto()
     FOLDS = auto()
@@ -232,6 +236,10 @@ def _fold(gram: Gram) -> Form:
     return Form.DOUBLE if gram.stored or _fits(gram, 4, 8) else Form.AS_IS
 
 
+def _look(gram: Gram) -> Form:
+    return _again(gram) if gram.shape[0] <= _TINY else Form.AS_IS
+
+
 def _on_host(gram: Gram) -> Gram:
     """All values, in float64 unless they are stored otherwise."""
     known = gram if gram.stored else gram.astype(np.float64)
@@ -259,9 +267,10 @@ _RULES = {
     Use.COARSE_PRODUCTS: _coarse_products,
     Use.SYSTEMS: _systems,
     Use.AGAIN: _again,
+    Use.LOOK: _look,
     Use.ACTIVE: _active,
     Use.ACTIVE_PARTS: _active_parts,
     Use.FOLDS: _folds,
     Use.FOLD: _fold,
 }
-_APART = (Use.AGAIN, Use.FOLDS, Use.FOLD)  # for whoever may ask for the parts of a sum later
+_APART = (Use.AGAIN, Use.LOOK, Use.FOLDS, Use.FOLD)  # for whoever may ask for the parts of a sum later

@@ -254,8 +254,8 @@ class Function(Kernel):
 
     What ``SVC(kernel=f)`` becomes. The formula is not known: there are no derivatives by parameters, and
     ``check_kernel`` says whether the values are positive semi-definite on your data (``psd`` is None). In training f is
-    given blocks above the diagonal and whole ones on it, about n(n + 1)/2 pairs; a function of two single objects is a
-    class that derives from ``mercer.kernels.families.Pairwise``, and is asked for each pair once.
+    given blocks above the diagonal and whole ones on it, some 1.3 to 1.5 times n(n + 1)/2 pairs. A function of two
+    single objects is a class that derives from ``mercer.kernels.families.Pairwise``, and is asked for each pair once.
 
     Parameters
     ----------

@@ -9,8 +9,8 @@ _REPAIR = "choose another kernel, or “repair” in the menu of its block"
 # what is found in a message, and what is said in its place
 _SAID: tuple[tuple[str, str], ...] = (
     (
-        r"'[^']*' begins with a name that is not known: ('[^']*') is not the name of a kernel; `mercer kernels` lists"
-        r" them\. Give other names in parse\(text, names\)\.?",
+        r"(?:'[^']*'|\"[^\"]*\") begins with a name that is not known: ('[^']*') is not the name of a kernel;"
+        r" `mercer kernels` lists them\. Give other names in parse\(text, names\)\.?",
         r"\1 is not the name of a kernel: “Examples” has some, and a list opens while a name is typed.",
     ),
     (r"`mercer kernels` lists them\. Give other names in parse\(text, names\)\.?", "“Examples” has some."),
@@ -43,8 +43,9 @@ _SAID: tuple[tuple[str, str], ...] = (
     (r"\b(?:OneClassSVM|SVDD|KernelPCANovelty|SVC|SVR|KernelRidge)\([^()]*\): ", ""),
     (r"\b(?:SVC|SVR|OneClassSVM|SVDD|KernelKMeans|MKLClassifier|KernelLogistic) is defined", "This machine is defined"),
     (r"KernelPCA: the", "The"),
-    (r"\balpha\b", "α"),
-    (r"\bgamma\b", "γ"),
+    # but what was written, which is quoted, stays as it was written
+    (r"\balpha\b(?=(?:[^']*'[^']*')*[^']*$)", "α"),
+    (r"\bgamma\b(?=(?:[^']*'[^']*')*[^']*$)", "γ"),
 )  # fmt: skip
 _FOUND = tuple((re.compile(found), said) for found, said in _SAID)
 

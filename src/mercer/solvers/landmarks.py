@@ -52,7 +52,7 @@ def foundation(outline: Outline, tol: float, factors: int = 1, *, once: bool = F
     elif count:  # L^−1, the features, and the strips in which threads compute them
         memory += 8.0 * m**2 + 8.0 * count * m + min(outline.compute.workers, -(-count // rows)) * strips
         seconds += outline.storing(rows=count, columns=m) + speed.products(1.0 * count * m**2)
-    refused = "two matrices of the landmarks are larger than the budget" if memory > budget else ""
+    refused = "two matrices of the landmarks are larger than the budget" if memory - _STRIPS > budget else ""
     return Work(memory, seconds + factors * system_seconds(outline, count, once=once), refused=refused), count
 
 

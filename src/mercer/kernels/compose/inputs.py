@@ -239,7 +239,7 @@ class Filled(Redirected):
 @kernel
 class Standardized(Wrapper):
     """k of columns brought to mean 0 and variance 1 over the data given to ``bind``; a constant column is only
-    centred. Gaps stay gaps where k fills them, and count nowhere.
+    centred. Gaps stay gaps where k itself fills them, and count nowhere.
     """
 
     usage: ClassVar[str] = "k.standardized()"

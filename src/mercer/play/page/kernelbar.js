@@ -50,7 +50,8 @@ export class KernelBar {
     clearTimeout(this.timer);
     this.touched = -THINKING;
     this.complaining?.();
-    if (this.input.value !== this.kernel && this.input.value !== this.tried) this.attempt();
+    if (this.input.value === this.kernel) this.forgive();
+    else if (this.input.value !== this.tried) this.attempt();
     this.page.settle();
   }
 
@@ -108,6 +109,7 @@ export class KernelBar {
 
   /** The kernel that is shown; not put into the field under the hand of who writes there. */
   show(kernel, force = false) {
+    if (kernel !== this.kernel) this.tried = ""; // another kernel is shown: the same text is asked again
     this.kernel = kernel;
     if (force || document.activeElement !== this.input) {
       if (this.input.value !== kernel) this.input.value = kernel;

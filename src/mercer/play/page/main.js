@@ -192,8 +192,13 @@ function build(menu) {
   /** Say what the page has done of itself, with the way back. @param {string} words */
   function tell(words) {
     toldOf = store.state;
-    byId("told").replaceChildren(`${words} `, h("button", { type: "button", onclick: back }, "Undo"));
+    const undo = () => {
+      back();
+      byId("plane").focus(); // the button is gone
+    };
+    byId("told").replaceChildren(`${words} `, h("button", { type: "button", onclick: undo }, "Undo"));
     byId("told").hidden = false;
+    announce(words);
   }
 
   function settle() {
@@ -494,8 +499,10 @@ function build(menu) {
 
   /** All is answered, and drawn: what came last is drawn with the next frame of the screen. @param {Asked} asked */
   function rested(asked) {
+    const last = newest()?.id; // what is refused is forgotten before the next frame
+    if (asked.id !== last) return;
     requestAnimationFrame(() => {
-      if (asked.id === newest()?.id) byId("frame").dataset.busy = "false";
+      if ((newest()?.id ?? last) <= last) byId("frame").dataset.busy = "false";
     });
   }
 

@@ -77,7 +77,6 @@ export class Teacher {
     this.folded = !this.folded;
     this.home.classList.toggle("folded", this.folded);
     const button = this.home.querySelector(".fold");
-    button?.setAttribute("aria-expanded", String(!this.folded));
     if (button) button.textContent = this.folded ? "Unfold" : "Fold";
   }
 
@@ -91,7 +90,7 @@ export class Teacher {
     this.home.replaceChildren(
       h("div", { class: "head" },
         h("p", { class: "quiet" }, `Step ${this.at + 1} of ${STEPS.length} · guide, ${step.guide}`),
-        h("button", { type: "button", class: "fold", "aria-expanded": "true", onclick: () => this.fold() }, "Fold"),
+        h("button", { type: "button", class: "fold", onclick: () => this.fold() }, "Fold"),
       ),
       h("h2", { tabindex: -1 }, step.title),
       h("details", { open: !this.narrow.matches }, h("summary", {}, "What this is about"), h("p", {}, step.text)),

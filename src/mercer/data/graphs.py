@@ -344,9 +344,13 @@ def label_codes(parts: Sequence[Any], counts: Any, noun: str) -> Any:
     out = np.empty(int(np.sum(counts)), np.uint64)
     place = 0
     for i, (part, n) in enumerate(zip(parts, counts, strict=True)):
-        out[place : place + n] = (
-            label_code(UNLABELLED) if part is None else [_known_code(i, j, x, noun, known) for j, x in enumerate(part)]
-        )
+        if part is None:
+            out[place : place + n] = label_code(UNLABELLED)
+        else:
+            try:  # most labels were met before
+                out[place : place + n] = [known[label] for label in part]
+            except (KeyError, TypeError):
+                out[place : place + n] = [_known_code(i, j, label, noun, known) for j, label in enumerate(part)]
         place += n
     return out
 

@@ -180,6 +180,15 @@ def growth() -> None:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
+def with_labels(graphs: list[mc.Graph]) -> list[mc.Graph]:
+    """The attributes standardised, and beside them a column for each label."""
+    attributes, labels = (np.concatenate([getattr(g, name) for g in graphs]) for name in ("attributes", "labels"))
+    mean, spread = attributes.mean(axis=0), attributes.std(axis=0)
+    of = np.unique(labels)
+    columns = [np.column_stack([(g.attributes - mean) / spread, np.asarray(g.labels)[:, None] == of]) for g in graphs]
+    return [mc.Graph(g.edges, attributes=c, n_vertices=g.n_vertices) for g, c in zip(graphs, columns, strict=True)]
+
+
 def candidates(name: str, graphs: list[mc.Graph]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The matrices of each kernel by its parameters."""
     d = graphs[0].attributes.shape[1]
@@ -193,8 +202,9 @@ def candidates(name: str, graphs: list[mc.Graph]) -> Iterator[tuple[str, dict[st
     for title, bases in plans.items():
         yield title, {h: normal(mc.HashedAttributes(base)(graphs)) for h, base in bases.items()}
     found = {}
+    moved = graphs if d > 1 else with_labels(graphs)  # one number alone says little
     for h in depths:
-        W = -np.log(mc.WassersteinAttributes(h, 0.01)(graphs)) / 0.01
+        W = -np.log(mc.WassersteinAttributes(h, 0.01)(moved)) / 0.01
         found |= {f"{h}, γ {g:g}": np.exp(-g * W) for g in (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)}
     yield "WassersteinAttributes", found
     labels = [mc.Graph(g.edges, g.labels, n_vertices=g.n_vertices) for g in graphs]

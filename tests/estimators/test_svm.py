@@ -639,3 +639,10 @@ def test_scikit_learns_contract_beyond_the_defaults(estimator: Any, check: Any) 
 @parametrize_with_checks(OTHERS, expected_failed_checks=_expected)
 def test_scikit_learns_contract_of_other_kernels_and_options(estimator: Any, check: Any) -> None:
     _check(estimator, check)
+
+
+def test_who_has_no_probabilities_says_who_has_them() -> None:
+    with pytest.raises(AttributeError) as raised:
+        _ = mc.SVC().predict_proba
+    assert "SVC(probability=True)" in str(raised.value.__cause__)
+    assert hasattr(mc.SVC(probability=True), "predict_proba")

@@ -179,3 +179,16 @@ def test_standardized_is_the_kernel_of_standardised_columns() -> None:
         bound(Z[:, :2], Z)
     gradient = bound.gradient(Z)
     assert list(gradient) == ["kernel__gamma"]
+
+
+def test_gaps_pass_the_standardisation() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, 3)) * [1.0, 10.0, 100.0] + [5.0, 0.0, -3.0]
+    X[rng.random(X.shape) < 0.2] = np.nan
+    k = mc.Gaussian(0.3).imputed().standardized()
+    Z = (X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0)
+    np.testing.assert_allclose(k.bind(X)(X), mc.Gaussian(0.3)(np.nan_to_num(Z, nan=0.0)), atol=1e-14)  # the mean is 0
+    weights = rng.integers(0, 3, 50)
+    np.testing.assert_allclose(k.bind(X, weights)(X), k.bind(np.repeat(X, weights, axis=0))(X), atol=1e-13)
+    with pytest.raises(mc.DataError, match="M101"):
+        mc.Gaussian(0.3).standardized()(X)

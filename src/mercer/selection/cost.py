@@ -25,13 +25,13 @@ from mercer.data.notices import quietly
 from mercer.gram import DenseGram, Outline, Sample, Work, is_gram, largest_sample
 from mercer.native.speed import share
 from mercer.solvers.dual import Tried
+from mercer.solvers.landmarks import STRIPS
 from mercer.troubles import coded
 
 _FIRST = 64  # samples that the kernel is looked at with
 _PREPARING = 0.05  # seconds that preparing samples may take
 _TRIED = 1000  # samples of a trial fit
 _TRYING = 0.15  # seconds it may take
-_WORKING = 2**24  # bytes that are taken to work in, however small the budget
 _SUPPORTED = (
     "KernelRidge, KernelRidgeCV, the machines of a loss (KernelLogistic, KernelHuber, KernelExpectile, KernelPoisson,"
     " KernelQuantile, RepresenterMachine) and of support vectors (SVC, NuSVC, SVR, NuSVR, OneClassSVM, SVDD),"
@@ -140,7 +140,7 @@ def estimate_cost(estimator: Estimator, X: Samples, y: Targets = None) -> CostEs
     compute = getattr(inner, "compute", None) or Compute()
     feasible = not found.refused
     return CostEstimate(
-        int(min(found.memory, max(compute.budget, _WORKING)) if feasible else found.memory),
+        int(min(found.memory, max(compute.budget, STRIPS)) if feasible else found.memory),
         float(found.seconds / share(compute.workers)),
         found.plan if feasible else f"{found.plan}: refused, since {found.refused}",
         found.solver,

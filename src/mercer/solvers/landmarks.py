@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _STAGES = 3  # times that steps begin anew from the residual in float64; where data are float32 the first are in that
 _ROUNDING = 1e-7  # a residual that float64 may not go below: these are normal equations
 _COARSE = 1e-3  # the residual that steps in float32 come to
-_STRIPS = 1.5e7  # bytes that passes work in
+STRIPS = 1.5e7  # bytes that passes work in, however small the budget
 
 
 def foundation(outline: Outline, tol: float, factors: int = 1, *, once: bool = False) -> tuple[Work, int]:
@@ -42,7 +42,7 @@ def foundation(outline: Outline, tol: float, factors: int = 1, *, once: bool = F
     n, m, speed = outline.shape[0], len(outline.landmarks()), outline.speed
     budget, among = outline.compute.budget, outline.landmarks().index is not None
     count = sample_size(n, m, tol, budget, once=once, among=among)
-    memory = 8.0 * (1 + factors) * m**2 + _STRIPS
+    memory = 8.0 * (1 + factors) * m**2 + STRIPS
     seconds = outline.storing(rows=m, columns=m) + 2 * speed.factor(m)
     rows = together(m, budget)
     strips = 8.0 * (1 if once and outline.dtype == np.float64 else 2) * min(rows, max(count, m)) * m
@@ -52,7 +52,7 @@ def foundation(outline: Outline, tol: float, factors: int = 1, *, once: bool = F
     elif count:  # L^−1, the features, and the strips in which threads compute them
         memory += 8.0 * m**2 + 8.0 * count * m + min(outline.compute.workers, -(-count // rows)) * strips
         seconds += outline.storing(rows=count, columns=m) + speed.products(1.0 * count * m**2)
-    refused = "two matrices of the landmarks are larger than the budget" if memory - _STRIPS > budget else ""
+    refused = "two matrices of the landmarks are larger than the budget" if memory - STRIPS > budget else ""
     return Work(memory, seconds + factors * system_seconds(outline, count, once=once), refused=refused), count
 
 

@@ -89,6 +89,55 @@ def signature_step(context, increments, j, sums, ends, carried):  # type: ignore
 
 
 @intrinsic
+def fine_signature_rows(context, increments, count, level, share, sums, ends):  # type: ignore[no-untyped-def]
+    """``signature_step`` along two rows at once, the same increments taken in 2^level steps, level ≥ 1: of places
+    2^level·j … 2^level·(j + 1) − 1, for j < count, the increment is share·increments[j].
+
+    Two rows and two places have one increment. What the second row needs of the first is in registers, one place
+    behind, so that ``sums`` and ``ends`` are read and written once for both.
+    """
+    signature = types.void(_ROW, types.int64, types.int64, types.float64, _ROW, _ROW)
+
+    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+        f = Floats(builder)
+        v = f.v
+        increments, count, level, share, sums, ends = values
+        zero, one = ir.Constant(_INT64, 0), ir.Constant(_INT64, 1)
+        half, share = v.constant(0.5), v.splat(share)
+        nothing, first = [v.constant(0.0)] * 2, f.load(sums, zero)  # sums of the empty path: the same before every row
+        rows = [[_variables(builder, start) for start in (nothing, nothing, first)] for _ in (0, 1)]
+        above = builder.sub(level, one)
+        with cgutils.for_range(builder, builder.shl(count, above)) as loop:
+            d = f.each(v.multiply, f.load(increments, builder.lshr(loop.index, above)), share)
+            halved = f.each(v.multiply, d, half)
+            for step in (0, 1):
+                at = builder.add(builder.shl(loop.index, one), ir.Constant(_INT64, step))
+                following = builder.add(at, one)
+                b, new = f.load(ends, at), f.load(sums, following)
+                for row in rows:
+                    old = new
+                    a, h, u = ([builder.load(part) for part in variable] for variable in row)
+                    before = b
+                    b = f.each(v.fma, d, f.each(v.fma, a, half, u), before)
+                    h = f.each(v.fma, halved, f.each(v.fma, halved, u, a), h)
+                    a = f.each(v.fma, d, f.each(v.fma, before, half, u), a)
+                    new = f.each(v.add, old, f.each(v.add, a, h))
+                    for variable, value in zip(row, (a, h, old), strict=True):
+                        for part in (0, 1):
+                            builder.store(value[part], variable[part])
+                f.store(b, ends, at)
+                f.store(new, sums, following)
+        return target.get_dummy_value()
+
+    return signature, code
+
+
+def _variables(builder: Any, start: list[Any]) -> list[Any]:
+    """Two registers that a loop changes."""
+    return [cgutils.alloca_once_value(builder, value) for value in start]
+
+
+@intrinsic
 def chain_step(context, increments, j, below, above, carried):  # type: ignore[no-untyped-def]
     """carried += increments[j]·below[j], above[j + 1] += carried, for j and the three places after it."""
     signature = types.void(_ROW, _ROW, _ROW, _ROW, _ROW)

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from mercer.native.lanes import FLOATS, STEPS, gaussian_step
-from mercer.native.series_steps import chain_step, difference_step, product_step, signature_step
+from mercer.native.series_steps import chain_step, difference_step, fine_signature_rows, product_step, signature_step
 from mercer.runtime import compiling
 
 _PERIOD = 4  # rows between two looks at the range of numbers
@@ -73,11 +73,11 @@ def into_range(sums, ends, powers):  # type: ignore[no-untyped-def]
 
 @compiling.jit
 def signatures(  # type: ignore[no-untyped-def]
-    values, offsets, rows, begin, end, lanes, steps, lengths, rate, fine, scratch, edges, row, sums, ends, powers, out,
+    values, offsets, rows, begin, end, lanes, steps, lengths, rate, level, scratch, edges, row, sums, ends, powers, out,
     exponents,
 ):  # fmt: skip
     """out[r, lane]·2^exponents[r, lane] = ⟨S(x), S(z)⟩, S the product of 1 + δ + δ²/2 over increments δ, each of which
-    is taken in ``fine`` equal steps.
+    is taken in 2^level equal steps.
 
     Of a row i and a place j, with S_i the product of the first i factors: sums = ⟨S_i, S_j⟩, ends = ⟨S_i, S_j δ_j⟩, and
     carried along the row a = ⟨S_i δ_i, S_j⟩, h = ⟨S_i δ_i², S_j⟩/2. Places begin … end of the rows; all that is between
@@ -85,6 +85,7 @@ def signatures(  # type: ignore[no-untyped-def]
     """
     carried = np.zeros((3, FLOATS))
     D, U, B, C = row.ctypes.data, sums.ctypes.data, ends.ctypes.data, carried.ctypes.data
+    fine = 1 << level
     share = 1.0 / (fine * fine)
     for r in range(len(rows)):
         x = values[offsets[rows[r]] : offsets[rows[r] + 1]].copy()
@@ -97,16 +98,13 @@ def signatures(  # type: ignore[no-untyped-def]
             increments(x, i, lanes, steps, rate, scratch, edges, row)
             if i == 0:
                 continue
-            if fine > 1:  # from the end, so that nothing is overwritten before it is read
-                for j in range(len(lanes) - 2, -1, -1):
-                    for k in range(fine - 1, -1, -1):
-                        for lane in range(FLOATS):
-                            row[j * fine + k, lane] = share * row[j, lane]
-            for _ in range(fine):
+            if level == 0:
                 carried[:2] = 0.0
                 carried[2] = sums[0]
                 for j in range(0, len(row) - 1, STEPS):
                     signature_step(D, j, U, B, C)
+            for _ in range(fine // 2):
+                fine_signature_rows(D, len(lanes) - 1, level, share, U, B)
             if fine >= _PERIOD or i % _PERIOD == 0:
                 into_range(sums, ends, powers)
         for lane in range(len(lengths)):

@@ -109,14 +109,15 @@ def _room(batch: Batch, fine: int, levels: int) -> tuple[Array, ...]:
 
     frames = held(batch)
     count = max(0, len(frames) - 1)
-    places, steps = signatures.padded(fine * count), zeros_in_lines((signatures.padded(count) - 1, *frames.shape[1:]))
+    coarse, places = signatures.padded(count), signatures.padded(fine * count)
+    steps = zeros_in_lines((coarse - 1, *frames.shape[1:]))
     steps[:count] = np.diff(frames, axis=0)
     return (
         frames,
         steps,
         zeros_in_lines((3, len(frames) + lanes.STEPS, lanes.FLOATS)),
         zeros_in_lines((len(frames) + lanes.STEPS, lanes.FLOATS)),
-        zeros_in_lines((places, lanes.FLOATS)),
+        zeros_in_lines((coarse, lanes.FLOATS)),
         zeros_in_lines((levels, places, lanes.FLOATS)),
     )
 
@@ -185,7 +186,7 @@ class Signature(OfPaths, SweptScaled):
         from mercer.native import lanes
 
         fine = 2 ** int(self.refine)
-        found = swept(*self._sides(A, B), lanes.FLOATS, 0, self._sweep(fine), work=fine * fine, dtype=_SCALED)
+        found = swept(*self._sides(A, B), lanes.FLOATS, 0, self._sweep(), work=fine * fine, dtype=_SCALED)
         values, powers = np.ascontiguousarray(found["value"]), found["power"]
         if B is A:
             self._check_selfs(np.diagonal(values), np.diagonal(powers))
@@ -209,13 +210,13 @@ class Signature(OfPaths, SweptScaled):
                 )
             )
 
-    def _sweep(self, fine: int) -> Sweep:
+    def _sweep(self) -> Sweep:
         from mercer.native import lanes, signatures
 
-        rate = self._rate
+        rate, level = self._rate, int(self.refine)
 
         def room(batch: Batch) -> tuple[Array, ...]:
-            *first, sums = _room(batch, fine, 2)
+            *first, sums = _room(batch, 2**level, 2)
             return (*first, sums[0], sums[1], np.zeros(lanes.FLOATS, np.int64))
 
         def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:
@@ -223,7 +224,7 @@ class Signature(OfPaths, SweptScaled):
             values, powers = np.ones(out.shape), np.zeros(out.shape, np.int32)
             frames, steps, *kept = batch.once(lambda: room(batch))
             signatures.signatures(
-                X.values, X.offsets, rows, begin, end, frames, steps, batch.lengths, rate, fine, *kept, values, powers
+                X.values, X.offsets, rows, begin, end, frames, steps, batch.lengths, rate, level, *kept, values, powers
             )
             out["value"], out["power"] = values, powers
             return out

@@ -44,48 +44,50 @@ def transport(values, offsets, others, other_offsets, squared, same, first, out)
 
 
 @compiling.jit
-def _next(values, steps, a, others, other_steps, b, height, last):  # type: ignore[no-untyped-def]
-    """One step of a merge, to the next value of either side: both places, height and place then, and the area between.
+def _next(values, below, a, others, other_below, b, last):  # type: ignore[no-untyped-def]
+    """One step of a merge, to the next value of either side: both places, that value, and the area before it.
     Arithmetic in place of a branch, which could not be foreseen.
     """
     x, z = values[a], others[b]
-    mine = np.int64(x <= z)
-    share, place = float(mine), min(x, z)
-    area = abs(height) * (place - last)
-    return a + mine, b + 1 - mine, height + share * steps[a] - (1.0 - share) * other_steps[b], place, area
+    mine, place = np.int64(x <= z), min(x, z)
+    return a + mine, b + 1 - mine, place, abs(below[a] - other_below[b]) * (place - last)
 
 
 @compiling.jit
 def signed_transport(  # type: ignore[no-untyped-def]
-    values, steps, offsets, others, other_steps, other_offsets, lines, same, first, out,
+    values, below, offsets, others, other_below, other_offsets, lines, same, first, out,
 ):  # fmt: skip
-    """out[i, j] = mean over lines of ∫ |F − G| dt, F(t) the sum of ``steps`` at the values up to t; each set has one
-    sorted row of values for each line, which ends with ∞, one row after the other. ``same`` and ``first`` as in
-    ``transport``.
+    """out[i, j] = mean over lines of ∫ |F − G| dt, F and G steps: each set has one sorted row of values for each line,
+    which ends with ∞, one row after the other, and F is ``below`` up to the value, from the one before. ``same`` and
+    ``first`` as in ``transport``.
 
-    Four lines are gone through side by side, since each step of one waits for the last.
+    Five lines are gone through side by side, since each step of one waits for the last.
     """
+    last = lines - 1
     for i in range(len(offsets) - 1):
         n = (offsets[i + 1] - offsets[i]) // lines
         for j in range(first + i if same else 0, len(other_offsets) - 1):
             m = (other_offsets[j + 1] - other_offsets[j]) // lines
             x, z, total = offsets[i], other_offsets[j], 0.0
-            for t in range(0, lines, 4):
-                t1, t2, t3 = min(t + 1, lines - 1), min(t + 2, lines - 1), min(t + 3, lines - 1)
-                a, a1, a2, a3 = x + t * n, x + t1 * n, x + t2 * n, x + t3 * n
-                b, b1, b2, b3 = z + t * m, z + t1 * m, z + t2 * m, z + t3 * m
-                h = h1 = h2 = h3 = at = at1 = at2 = at3 = area = area1 = area2 = area3 = 0.0
+            for t in range(0, lines, 5):
+                t1, t2, t3, t4 = min(t + 1, last), min(t + 2, last), min(t + 3, last), min(t + 4, last)
+                a, a1, a2, a3, a4 = x + t * n, x + t1 * n, x + t2 * n, x + t3 * n, x + t4 * n
+                b, b1, b2, b3, b4 = z + t * m, z + t1 * m, z + t2 * m, z + t3 * m, z + t4 * m
+                at = at1 = at2 = at3 = at4 = area = area1 = area2 = area3 = area4 = 0.0
                 for _ in range(n + m - 2):  # all but the two ends
-                    a, b, h, at, more = _next(values, steps, a, others, other_steps, b, h, at)
+                    a, b, at, more = _next(values, below, a, others, other_below, b, at)
                     area += more
-                    a1, b1, h1, at1, more = _next(values, steps, a1, others, other_steps, b1, h1, at1)
+                    a1, b1, at1, more = _next(values, below, a1, others, other_below, b1, at1)
                     area1 += more
-                    a2, b2, h2, at2, more = _next(values, steps, a2, others, other_steps, b2, h2, at2)
+                    a2, b2, at2, more = _next(values, below, a2, others, other_below, b2, at2)
                     area2 += more
-                    a3, b3, h3, at3, more = _next(values, steps, a3, others, other_steps, b3, h3, at3)
+                    a3, b3, at3, more = _next(values, below, a3, others, other_below, b3, at3)
                     area3 += more
+                    a4, b4, at4, more = _next(values, below, a4, others, other_below, b4, at4)
+                    area4 += more
                 total += area
                 total += area1 if t + 1 < lines else 0.0
                 total += area2 if t + 2 < lines else 0.0
                 total += area3 if t + 3 < lines else 0.0
+                total += area4 if t + 4 < lines else 0.0
             out[i, j] = total / lines

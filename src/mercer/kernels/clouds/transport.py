@@ -12,6 +12,7 @@ from mercer.annotations import Index, Items, Samples, Weights
 from mercer.arrays import Array
 from mercer.data import DataError, Domain, Ragged, check_weights, chunks, size, take, weighted_median
 from mercer.data.clouds import Diagrams, check_same_points
+from mercer.data.representations import offsets_of
 from mercer.formula import exp, recorded, where
 from mercer.kernels.approximations.draws import MOST_QUASI, draw
 from mercer.kernels.base import Kernel, kernel
@@ -252,22 +253,29 @@ class PersistenceSlicedWasserstein(Transported):
     directions: int = natural(10)
 
     def _prepare(self, X: Ragged) -> Any:
-        """For each diagram its places on each line, from left to right up to ∞, and by how much the count steps there:
-        pairs count 1, their projections −1.
+        """For each diagram its places on each line, from left to right up to ∞, and the count before each of them.
+
+        Pairs count 1, their projections −1. Which of two at one place comes first does not matter.
         """
-        onto, values, steps = lines(int(self.directions), 2, 0), [], []
-        end = np.full((len(onto), 1), np.inf)
-        for pairs in X:
-            there = np.hstack([onto @ pairs.T, onto.sum(axis=1, keepdims=True) * pairs.mean(axis=1), end])
-            order = np.argsort(there, axis=1, kind="stable")
-            values.append(np.take_along_axis(there, order, axis=1).reshape(-1))
-            counts = np.concatenate([np.ones(len(pairs)), -np.ones(len(pairs)), [0.0]])
-            steps.append(counts[order].reshape(-1))
-        return Ragged.of(values), Ragged.of(steps)
+        onto = lines(int(self.directions), 2, 0)
+        offsets = offsets_of(len(onto) * (2 * X.lengths + 1))
+        values, before = np.empty(offsets[-1]), np.empty(offsets[-1])
+        for m in np.unique(X.lengths):  # diagrams of one size together
+            members = np.flatnonzero(X.lengths == m)
+            birth, death = np.moveaxis(X.values[X.offsets[members, None, None] + np.arange(m)], -1, 0)
+            there = np.full((len(members), len(onto), 2 * m + 1), np.inf)
+            there[..., :m] = birth * onto[:, :1] + death * onto[:, 1:]
+            there[..., m:-1] = (birth + death) * (onto.sum(axis=1, keepdims=True) / 2)
+            order = np.argsort(there, axis=-1)
+            steps = np.concatenate([np.ones(m), -np.ones(m + 1)])[order]
+            rows = offsets[members, None] + np.arange(there[0].size)
+            values[rows] = np.take_along_axis(there, order, axis=-1).reshape(len(members), -1)
+            before[rows] = (np.cumsum(steps, axis=-1) - steps).reshape(len(members), -1)
+        return Ragged(values, offsets), Ragged(before, offsets)
 
     def _lengths(self, A: Items, B: Items, same: bool, first: int, out: Array) -> None:
         from mercer.native import clouds
 
-        (x, up), (z, other_up) = A, B
-        sides = (x.values, up.values, x.offsets, z.values, other_up.values, z.offsets)
+        (x, below), (z, other_below) = A, B
+        sides = (x.values, below.values, x.offsets, z.values, other_below.values, z.offsets)
         clouds.signed_transport(*sides, int(self.directions), same, first, out)

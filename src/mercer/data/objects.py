@@ -72,7 +72,7 @@ class Objects(Domain):
             self._check_item(i, item)
         return items
 
-    def _check_item(self, i: int, item: Any) -> None:
+    def _check_item(self, i: int, item: object) -> None:
         if item is None:
             raise DataError(
                 f"Item {i} of the {self.noun} is missing (None); drop it or put an empty one in its place.", "M101"

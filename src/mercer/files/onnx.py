@@ -188,7 +188,7 @@ def _votes(values: Symbol, k: int, ranks: Array | None) -> Any:
     return votes + sums / (3.0 * (np.abs(sums) + 1.0))
 
 
-def _coupled(p: Symbol, predicted: Symbol, k: int) -> Any:
+def _coupled(p: Symbol, predicted: Symbol | None, k: int) -> Any:
     """``couple`` of the pairs' probabilities: (Q + 11^T) x = 1, x over its sum. Q is as there; adding 11^T changes the
     solution by a factor alone, and leaves a positive definite matrix, which elimination without pivots solves.
     """

@@ -10,7 +10,7 @@ import polars as pl
 
 from mercer.arrays import Array
 from mercer.files.svmlight import SparseTable
-from mercer.tabular.intake import is_present
+from mercer.tabular.intake import Rows, is_present
 from mercer.tabular.model import TableModel
 from mercer.troubles import coded
 
@@ -18,7 +18,7 @@ _CLASSES = 12  # of which a table of confusions is shown
 
 
 def answers(
-    model: TableModel, table: Any, probabilities: bool = False, interval: float | None = None, novelty: bool = False
+    model: TableModel, table: Rows, probabilities: bool = False, interval: float | None = None, novelty: bool = False
 ) -> pl.DataFrame:
     """A column of predictions under the name of the target, and beside it what was asked for."""
     columns = {model.target: pl.Series(model.predict(table).tolist(), strict=False)}

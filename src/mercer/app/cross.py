@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from mercer.annotations import Estimator
 from mercer.app.samples import Rows
 from mercer.arrays import Array
 from mercer.data import DataError, take
@@ -49,7 +50,7 @@ def suited(y: Array) -> str:
     return "svc" if y.dtype.kind not in "iuf" or few else "ridge"
 
 
-def cross_validate(rows: Rows, name: str, machine: Any, folds: int, seed: int) -> dict[str, Any]:
+def cross_validate(rows: Rows, name: str, machine: Estimator, folds: int, seed: int) -> dict[str, Any]:
     """The scores on each fold by a machine trained on the others, their mean and its standard error."""
     n, classes = len(rows), name in _CLASSIFIERS
     if rows.y is None or not 2 <= folds <= n:

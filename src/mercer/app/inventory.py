@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -46,7 +45,7 @@ def _signature(cls: type[Kernel]) -> str:
     return f"{cls.__name__}({', '.join(arguments)})"
 
 
-def _word(value: Any) -> str:
+def _word(value: property | bool | None) -> str:
     """A property belongs to the instance: what it is depends on the parameters or the parts."""
     return "depends" if isinstance(value, property) else {True: "yes", False: "no", None: "unknown"}[value]
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
+from mercer.annotations import Samples
+from mercer.arrays import Array
 from mercer.data import DataError
 from mercer.files.places import listed
 from mercer.files.readers import read_table
@@ -24,8 +26,8 @@ class Rows(NamedTuple):
     table itself; and targets, None where there are none.
     """
 
-    X: Any
-    y: Any
+    X: Samples
+    y: Array | None
 
     def __len__(self) -> int:
         return self.X.shape[0] if hasattr(self.X, "shape") else len(self.X)

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from mercer.annotations import Samples
+from mercer.annotations import Estimator, Samples
 from mercer.arrays import Array
 from mercer.data import DataError
 from mercer.estimators.multiclass import pairs_of
@@ -66,7 +67,7 @@ class Trained(NamedTuple):
 class Data(NamedTuple):
     """Samples as the machine sees them, and libsvm's index of each column (of a matrix, nothing)."""
 
-    X: Any
+    X: Samples
     y: Array
     indices: Array
 
@@ -137,13 +138,13 @@ def train(data: Data, flags: Flags) -> Trained:
     return Trained(model, _report(machine, model, flags), said)
 
 
-def _at_indices(entries: Any, indices: Array) -> Any:
+def _at_indices(entries: sparse.csr_array, indices: Array) -> Any:
     """Entries with libsvm's index in the place of the number of their column."""
     width = int(indices[-1]) + 1 if len(indices) else 1
     return type(entries)((entries.data, indices[entries.indices - 1], entries.indptr), shape=(entries.shape[0], width))
 
 
-def _fitted(machine: Any, X: Samples, y: Array) -> tuple[Any, list[str]]:
+def _fitted(machine: Estimator, X: Samples, y: Array) -> tuple[Any, list[str]]:
     """The machine, fitted, and what it says of convergence; other warnings pass."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -157,7 +158,7 @@ def _fitted(machine: Any, X: Samples, y: Array) -> tuple[Any, list[str]]:
     return machine, said
 
 
-def _report(machine: Any, model: LibsvmModel, flags: Flags) -> list[str]:
+def _report(machine: Estimator, model: LibsvmModel, flags: Flags) -> list[str]:
     """What svm-train prints, as far as it is known: a block for each pair of classes."""
     pairs = pairs_of(len(model.labels)) if model.labels else [(0, 1)]
     of = np.repeat(np.arange(len(model.labels)), model.counts) if model.labels else None
@@ -183,7 +184,7 @@ def _report(machine: Any, model: LibsvmModel, flags: Flags) -> list[str]:
     return [*lines, f"Total nSV = {model.coef.shape[1]}"] if model.labels else lines
 
 
-def _sigmoids(machine: Any, data: Data) -> list[PlattSigmoid]:
+def _sigmoids(machine: Estimator, data: Data) -> list[PlattSigmoid]:
     """Platt's sigmoid of each pair of classes, on values of samples that were left out, a fifth at a time."""
     k = len(machine.classes_)
     found = []
@@ -205,7 +206,7 @@ def _sigmoids(machine: Any, data: Data) -> list[PlattSigmoid]:
     return found
 
 
-def _weights_of_pair(machine: Any, a: int, b: int, k: int) -> dict[int, float] | None:
+def _weights_of_pair(machine: Estimator, a: int, b: int, k: int) -> dict[int, float] | None:
     weight, classes = machine.class_weight, machine.classes_.tolist()
     if weight is None:
         return None
@@ -213,7 +214,7 @@ def _weights_of_pair(machine: Any, a: int, b: int, k: int) -> dict[int, float] |
     return {1: weight[first], -1: weight[second]}
 
 
-def _split(machine: Any, X: Samples, inside: Array, outside: Array) -> tuple[Any, Any]:
+def _split(machine: Estimator, X: Samples, inside: Array, outside: Array) -> tuple[Any, Any]:
     """Samples to learn from and others; of a matrix, the rows and columns of these."""
     if machine._precomputed:
         return X[np.ix_(inside, inside)], X[np.ix_(outside, inside)]

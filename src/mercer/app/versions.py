@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import TextIO
 
 _PACKAGES = (
     "numpy",
@@ -36,7 +36,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def show_versions(file: Any = None) -> None:
+def show_versions(file: TextIO | None = None) -> None:
     """Print versions, BLAS libraries, cores and devices: paste it into a bug report.
 
     On the command line: ``mercer versions``.

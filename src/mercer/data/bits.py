@@ -11,6 +11,7 @@ from scipy import sparse
 
 from mercer import arrays
 from mercer.annotations import Index, Samples
+from mercer.arrays import Array
 from mercer.data.graphs import label_code
 from mercer.data.hashed_rows import HashedRows
 from mercer.data.objects import Domain
@@ -25,7 +26,7 @@ _WIDEST = 2**16  # columns of packed rows; wider sparse data stays sparse
 class Bits:
     """Sets as rows of bits, 64 to a word, padded with 0 to whole registers; ``width`` is the number of columns."""
 
-    words: Any
+    words: Array
     width: int
 
     @property

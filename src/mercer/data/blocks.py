@@ -157,7 +157,7 @@ class Blocks:
         return found() if callable(found) else found
 
 
-def _rows_of(source: Any, rows: slice) -> Samples:
+def _rows_of(source: Samples, rows: slice) -> Samples:
     """Some rows, read now; those of a sparse table or a data frame stay what they are."""
     if sparse.issparse(source):
         return source[rows]

@@ -46,7 +46,7 @@ class PointSets(Domain):
     def to_store(self, X: Samples) -> Any:
         return X if isinstance(X, Ragged) else [self._one(i, item) for i, item in enumerate(self._listed(X))]
 
-    def pair(self, x: Any, z: Any) -> tuple[Any, Any] | None:
+    def pair(self, x: object, z: object) -> tuple[Any, Any] | None:
         return ([x], [z]) if all(_is_table(side) for side in (x, z)) else None
 
     def _points(self, X: Samples) -> Ragged:
@@ -75,7 +75,7 @@ class PointSets(Domain):
             )
         return items_of(X, f"{self.noun}s")
 
-    def _one(self, i: int, item: Any) -> Array:
+    def _one(self, i: int, item: object) -> Array:
         """The points of set i, one in each row."""
         if is_missing(item):
             raise DataError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from mercer.arrays import Array
 from mercer.data.molecules import chemistry, molecule
 from mercer.data.tables import DataError
 from mercer.troubles import coded
+
+if TYPE_CHECKING:
+    from rdkit import Chem
 
 DESCRIPTORS = (
     "MolWt", "MolLogP", "TPSA", "MolMR", "NumHDonors", "NumHAcceptors", "NumRotatableBonds", "RingCount",
@@ -39,7 +42,7 @@ def _read_row(smiles: str, names: tuple[str, ...]) -> tuple[float, ...]:
     return _row(molecule(smiles), names)  # a fit and its predictions read the same texts several times
 
 
-def _row(item: Any, names: tuple[str, ...]) -> tuple[float, ...]:
+def _row(item: str | Chem.Mol, names: tuple[str, ...]) -> tuple[float, ...]:
     found = molecule(item)
     return tuple(float(_function(name)(found)) if found.GetNumAtoms() else np.nan for name in names)
 

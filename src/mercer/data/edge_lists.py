@@ -112,7 +112,7 @@ def _tell(path: Path, line: str, what: str) -> None:
 def _fields(line: str, number: int, wrong: Callable[[int, str], DataError]) -> tuple[list[str], dict[str, Any]]:
     """The fields of a line, and the attributes that a dictionary after them has."""
     front, brace, rest = line.partition("{")
-    data: Any = {}
+    data: object = {}
     if brace:
         try:
             if len(rest) > _LONGEST:

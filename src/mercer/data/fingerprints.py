@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from mercer.arrays import Array
 from mercer.data.invariants import Invariants
 from mercer.data.molecules import chemistry, molecule
 from mercer.data.tables import DataError
+
+if TYPE_CHECKING:
+    from rdkit import Chem
 
 
 class Found(NamedTuple):
@@ -54,11 +57,11 @@ class Fingerprints:
                 found.append(take(mol, **own))
         return found if self.bits is None else np.array(found).reshape(len(X), self.bits)
 
-    def occurrences(self, item: Any) -> list[Found]:
+    def occurrences(self, item: str | Chem.Mol) -> list[Found]:
         """Each occurrence of a feature in one molecule."""
         return list(self._occurrences(molecule(item)))
 
-    def words(self, item: Any) -> dict[int, str]:
+    def words(self, item: str | Chem.Mol) -> dict[int, str]:
         """What the features of one molecule are called, by their keys; the names of features that were folded into one
         column are joined.
         """
@@ -78,10 +81,10 @@ class Fingerprints:
         made = getattr(rdFingerprintGenerator, f"Get{self.kind}Generator")
         return made(**self.options, **({} if self.bits is None else {"fpSize": self.bits}))
 
-    def _own(self, mol: Any) -> dict[str, Any]:
+    def _own(self, mol: Chem.Mol) -> dict[str, Any]:
         return {} if self.invariants is None else {"customAtomInvariants": self.invariants.numbers(mol)}
 
-    def _occurrences(self, mol: Any) -> Iterator[Found]:
+    def _occurrences(self, mol: Chem.Mol) -> Iterator[Found]:
         from rdkit.Chem import rdFingerprintGenerator
 
         maker, told = self._maker(), rdFingerprintGenerator.AdditionalOutput()
@@ -103,12 +106,12 @@ class Fingerprints:
                 yield _around(mol, apart, key, a, b) if self.kind == "Morgan" else Found(key, (a, b))
 
 
-def _ends(mol: Any, bonds: Any) -> tuple[int, ...]:
+def _ends(mol: Chem.Mol, bonds: Iterable[int]) -> tuple[int, ...]:
     ends = ((mol.GetBondWithIdx(b).GetBeginAtomIdx(), mol.GetBondWithIdx(b).GetEndAtomIdx()) for b in bonds)
     return tuple(sorted({atom for pair in ends for atom in pair}))
 
 
-def _around(mol: Any, apart: Array, key: int, middle: int, radius: int) -> Found:
+def _around(mol: Chem.Mol, apart: Array, key: int, middle: int, radius: int) -> Found:
     bonds = chemistry().FindAtomEnvironmentOfRadiusN(mol, radius, middle, enforceSize=False) if radius else ()
     return Found(key, tuple(np.flatnonzero(apart[middle] <= radius).tolist()), tuple(bonds), middle)
 
@@ -118,7 +121,7 @@ def _around(mol: Any, apart: Array, key: int, middle: int, radius: int) -> Found
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def _environments(mol: Any) -> Any:
+def _environments(mol: Chem.Mol) -> Any:
     """Neighbourhoods as SMARTS from the atom in the middle outwards: each atom with its hydrogens, R in a ring."""
     chem, mapping = chemistry(), list[tuple[int, ...]]()
     # a text begins at an atom of choice only in a molecule of one piece
@@ -145,7 +148,7 @@ def _environments(mol: Any) -> Any:
     return write
 
 
-def _pattern(atom: Any) -> str:
+def _pattern(atom: Chem.Atom) -> str:
     symbol, hydrogens, charge = atom.GetSymbol(), atom.GetTotalNumHs(), atom.GetFormalCharge()
     written = symbol.lower() if atom.GetIsAromatic() else symbol
     if symbol == "H":
@@ -159,7 +162,7 @@ def _pattern(atom: Any) -> str:
     )
 
 
-def _subgraphs(mol: Any) -> Any:
+def _subgraphs(mol: Chem.Mol) -> Any:
     """Paths and branched subgraphs as SMILES of their atoms alone; aromatic ones in small letters."""
     symbols = [atom.GetSymbol().lower() if atom.GetIsAromatic() else atom.GetSymbol() for atom in mol.GetAtoms()]
 
@@ -171,7 +174,7 @@ def _subgraphs(mol: Any) -> Any:
     return write
 
 
-def _pairs(mol: Any) -> Any:
+def _pairs(mol: Chem.Mol) -> Any:
     """Pairs of atoms as Carhart wrote them: CX1-(2)-OX1 are atoms with one neighbour, two bonds apart; a dot for each
     electron in a π orbital.
     """

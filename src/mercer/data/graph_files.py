@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from mercer.arrays import Array
 from mercer.data.archives import Archive, most_bytes, too_large
 from mercer.data.graphs import Graph
 from mercer.data.tables import DataError
@@ -122,7 +123,7 @@ def read_tu(
     return graphs, y
 
 
-def _column(values: Any, rows: slice) -> Any:
+def _column(values: Array | None, rows: slice) -> Any:
     if values is None:
         return None
     return values[rows, 0] if values.shape[1] == 1 else [tuple(row) for row in values[rows].tolist()]

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from mercer import arrays
 from mercer.annotations import Index, Items, Samples
+from mercer.arrays import Array
 from mercer.data.graph_libraries import of_ase, of_dgl, of_igraph, of_networkx
 from mercer.data.graph_notices import is_matrix, tell_of_names, tell_of_numbers
 from mercer.data.graphs import Graph, PackedGraphs, labels_by_edge, pack
@@ -78,7 +79,7 @@ class Graphs(Domain):
                 )
         return found
 
-    def graph(self, i: int, item: Any) -> Graph:
+    def graph(self, i: int, item: object) -> Graph:
         """Item i as a ``Graph``; errors name it."""
         if isinstance(item, Graph):
             return item
@@ -96,7 +97,7 @@ class Graphs(Domain):
             )
             raise DataError(f"Graph {i}: {said}".rstrip(".") + ".", "M109") from None
 
-    def _read(self, item: Any) -> Graph:
+    def _read(self, item: object) -> Graph:
         if isinstance(item, str) or hasattr(item, "GetAtoms"):
             from mercer.data.molecules import atom_numbers, molecule_graph
 
@@ -217,7 +218,7 @@ def _is_one(X: Samples) -> bool:
     )
 
 
-def _is_pair_of_numbers(x: Any) -> bool:
+def _is_pair_of_numbers(x: object) -> bool:
     return isinstance(x, tuple | list) and len(x) == 2 and all(isinstance(v, int | np.integer) for v in x)
 
 
@@ -248,7 +249,7 @@ def _of_adjacency(A: Items, labels: Any, edge_labels: Any, attributes: Any = Non
     return Graph(edges, labels, edge_labels, attributes, A.shape[0], _one_way(edges, A.shape[0]))
 
 
-def _one_way(edges: Any, n: int) -> bool:
+def _one_way(edges: Array, n: int) -> bool:
     """Whether some edge has no partner in the other direction."""
     there, back = (np.unique(edges[:, a] * n + edges[:, b]) for a, b in ((0, 1), (1, 0)))
     return not np.array_equal(there, back)

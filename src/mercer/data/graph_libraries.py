@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mercer import arrays
+from mercer.arrays import Tensor
 from mercer.data.graphs import Graph
 from mercer.data.tables import DataError
+
+if TYPE_CHECKING:
+    from ase import Atoms
 
 _NUMBERS = ("feat", "attr", "x", "h")  # what DGL's sets call the features of vertices
 _BONDED = 1.2  # times the sum of their covalent radii, two atoms are no farther apart
@@ -92,13 +96,13 @@ def of_dgl(
     }
 
 
-def _plain(labels: Any) -> Any:
+def _plain(labels: Tensor) -> Any:
     """A label for each vertex or edge: numbers, or rows as tuples."""
     values = arrays.to_numpy(labels)
     return values if values.ndim == 1 else [tuple(row) for row in values.tolist()]
 
 
-def of_ase(atoms: Any) -> Graph:
+def of_ase(atoms: Atoms) -> Graph:
     """Atoms labelled by their element, joined where they are as near as bonds are; across the borders of a cell too."""
     from ase.neighborlist import natural_cutoffs, neighbor_list
 

@@ -7,18 +7,19 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer.arrays import Array
 from mercer.data.graph_xml import Drawn
 from mercer.data.notices import lost, used
 
 
-def is_matrix(x: Any) -> bool:
+def is_matrix(x: object) -> bool:
     """Whether x is an adjacency matrix: two rows of two numbers may be two edges."""
     return sparse.issparse(x) or (
         isinstance(x, np.ndarray) and x.ndim == 2 and x.shape[0] == x.shape[1] and x.shape[0] != 2
     )
 
 
-def has_named_attributes(item: Any) -> bool:
+def has_named_attributes(item: object) -> bool:
     """Whether it is a graph of networkx or igraph."""
     return (hasattr(item, "adj") and hasattr(item, "is_directed")) or (
         hasattr(item, "vs") and hasattr(item, "get_edgelist")
@@ -44,7 +45,7 @@ def tell_of_names(
             _look_at_weights(item)
 
 
-def tell_of_numbers(attributes: Any, *, read: bool) -> None:
+def tell_of_numbers(attributes: Array | None, *, read: bool) -> None:
     """Say that vertices have numbers, where the kernel does not read them."""
     if read:
         used("attributes")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
@@ -84,7 +84,7 @@ def read_xml(content: bytes, wrong: Callable[[int, str], DataError]) -> Element:
     def text(found: str) -> None:
         open_ones[-1].text += found
 
-    def refuse(*_: Any) -> None:
+    def refuse(*_: object) -> None:
         raise wrong(
             parser.CurrentLineNumber, "it declares a document type, which graphs do not need; delete that declaration."
         )
@@ -212,7 +212,11 @@ def gexf(root: Element, wrong: Callable[[int, str], DataError]) -> list[Drawn]:
                 for default in attribute.all("default"):
                     defaults.setdefault(noun, {})[name] = reader.value(kind, default.text, default.line)
 
-        def data_of(one: Element, known: Any = declared, standard: Any = defaults) -> dict[str, Any]:
+        def data_of(
+            one: Element,
+            known: Mapping[str, Mapping[str, tuple[str, str]]] = declared,
+            standard: Mapping[str, Mapping[str, Any]] = defaults,
+        ) -> dict[str, Any]:
             found = dict(standard[one.name])
             if "label" in one.attributes:
                 found["label"] = one.attributes["label"]

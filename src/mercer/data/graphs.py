@@ -6,7 +6,7 @@ and process.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from mercer import arrays
 from mercer.annotations import Index
+from mercer.arrays import Array
 from mercer.data.representations import offsets_of, spans
 from mercer.data.sequences import canonical, is_missing, token_code
 from mercer.data.tables import DataError, shown
@@ -103,7 +104,7 @@ class Graph:
         for name, value in {**values, "n_vertices": n, "directed": bool(self.directed)}.items():
             object.__setattr__(self, name, value)
 
-    def _count(self, pairs: Any) -> int:
+    def _count(self, pairs: Array) -> int:
         counts = {
             "n_vertices": self.n_vertices,
             "labels": None if self.labels is None else len(self.labels),
@@ -124,7 +125,7 @@ class Graph:
         return f"<{kind} of {self.n_vertices} vertices and {len(self.edges)} edges>"
 
 
-def _pairs(edges: Any) -> Any:
+def _pairs(edges: Iterable[Any]) -> Any:
     try:
         pairs = np.asarray(edges if hasattr(edges, "dtype") else list(edges))
     except ValueError:
@@ -138,7 +139,7 @@ def _pairs(edges: Any) -> Any:
     return pairs.astype(np.int64)
 
 
-def _by_vertex_name(labels: Any, n: int) -> Any:
+def _by_vertex_name(labels: Array | Sequence[Any] | Mapping[Any, Any], n: int) -> Any:
     """Labels in the order of the vertices, where a dictionary gives them by number."""
     if not isinstance(labels, Mapping):
         return labels
@@ -148,7 +149,7 @@ def _by_vertex_name(labels: Any, n: int) -> Any:
     return [labels[v] for v in range(n)]
 
 
-def labels_by_edge(labels: Any, pairs: Any, *, directed: bool) -> Any:
+def labels_by_edge(labels: Any, pairs: Array | Sequence[Any], *, directed: bool) -> Any:
     """Edge labels in the order of the edges, where a dictionary or a matrix gives them by both ends."""
     if not isinstance(labels, Mapping):
         matrix = hasattr(labels, "shape") and len(labels.shape) == 2
@@ -160,7 +161,7 @@ def labels_by_edge(labels: Any, pairs: Any, *, directed: bool) -> Any:
     return [labels[e] if e in labels else labels[e[::-1]] for e in ends]
 
 
-def _listed(labels: Any) -> Any:
+def _listed(labels: Iterable[Any]) -> Any:
     if isinstance(labels, np.ndarray) and labels.ndim == 1:
         return labels.copy()
     if arrays.is_tensor(labels):
@@ -168,7 +169,7 @@ def _listed(labels: Any) -> Any:
     return list(labels)
 
 
-def _attributes(attributes: Any, n: int) -> Any:
+def _attributes(attributes: Iterable[Any], n: int) -> Any:
     numbers = arrays.to_numpy(attributes) if arrays.is_tensor(attributes) else _as_floats(attributes)
     if numbers.ndim > 2:
         raise DataError(
@@ -185,7 +186,7 @@ def _attributes(attributes: Any, n: int) -> Any:
     return numbers
 
 
-def _as_floats(attributes: Any) -> Any:
+def _as_floats(attributes: Iterable[Any]) -> Any:
     """The attributes as numbers; an error names the vertex that has none."""
     try:
         return np.asarray(attributes, np.float64)
@@ -207,7 +208,7 @@ def _as_floats(attributes: Any) -> Any:
     )
 
 
-def _once(pairs: Any, marks: Any, n: int, *, directed: bool) -> tuple[Any, Any]:
+def _once(pairs: Array, marks: Array | list[Any] | None, n: int, *, directed: bool) -> tuple[Any, Any]:
     """Each edge once, an undirected one from its smaller end; edges that are given twice must agree."""
     if not directed:
         pairs = np.sort(pairs, axis=1)
@@ -239,13 +240,13 @@ class PackedGraphs:
     loop one.
     """
 
-    offsets: Any
-    labels: Any
-    starts: Any
-    ends: Any
-    marks: Any
-    directed: Any
-    attributes: Any = None
+    offsets: Array
+    labels: Array
+    starts: Array
+    ends: Array
+    marks: Array
+    directed: Array
+    attributes: Array | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -258,7 +259,7 @@ class PackedGraphs:
             offsets, self.labels[vertices], starts, self.ends[arcs], self.marks[arcs], self.directed[rows], attributes
         )
 
-    def relabelled(self, labels: Any) -> PackedGraphs:
+    def relabelled(self, labels: Array) -> PackedGraphs:
         return PackedGraphs(self.offsets, labels, self.starts, self.ends, self.marks, self.directed, self.attributes)
 
     def reversed(self) -> PackedGraphs:
@@ -293,7 +294,7 @@ def pack(graphs: Sequence[Graph]) -> PackedGraphs:
     )
 
 
-def _side_by_side(attributes: list[Any], counts: Any) -> Any:
+def _side_by_side(attributes: list[Any], counts: Array) -> Any:
     widths = {a.shape[1] for a, n in zip(attributes, counts, strict=True) if a is not None and n}
     if len(widths) > 1:
         raise DataError(
@@ -309,7 +310,7 @@ def _side_by_side(attributes: list[Any], counts: Any) -> Any:
     return np.concatenate([a for a, n in zip(attributes, counts, strict=True) if n])
 
 
-def _by_vertex(sources: Any, targets: Any, base: Any, marks: Any) -> tuple[Any, Any, Any]:
+def _by_vertex(sources: Array, targets: Array, base: Array, marks: Array) -> tuple[Any, Any, Any]:
     """(starts, ends, marks) of arcs in the order of their sources; ends are numbered within their graph."""
     return compiling.compiled(_by_vertex_loop)(sources, targets, base, marks)
 
@@ -333,7 +334,7 @@ def _by_vertex_loop(sources, targets, base, marks):  # type: ignore[no-untyped-d
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def label_codes(parts: Sequence[Any], counts: Any, noun: str) -> Any:
+def label_codes(parts: Sequence[Any], counts: Array | Sequence[int], noun: str) -> Any:
     """The codes of the labels of all graphs, one after the other; None for a graph without."""
     whole = [p for p, n in zip(parts, counts, strict=True) if n]
     if whole and all(isinstance(p, np.ndarray) and p.dtype.kind in "iu" and p.dtype != np.uint64 for p in whole):
@@ -355,11 +356,11 @@ def label_codes(parts: Sequence[Any], counts: Any, noun: str) -> Any:
     return out
 
 
-def _number_codes(numbers: Any) -> Any:
+def _number_codes(numbers: Array) -> Any:
     return mix(numbers.astype(np.int64).view(np.uint64) + _SALT)
 
 
-def label_code(label: Any) -> int:
+def label_code(label: object) -> int:
     """The code of one label."""
     if label is None:
         return int(_SALT)
@@ -368,7 +369,7 @@ def label_code(label: Any) -> int:
     return int(_number_codes(np.array([value if small else token_code(value)], np.int64))[0])
 
 
-def _known_code(i: int, j: int, label: Any, noun: str, known: dict[Any, int]) -> int:
+def _known_code(i: int, j: int, label: object, noun: str, known: dict[Any, int]) -> int:
     try:
         if label not in known:
             if is_missing(label):

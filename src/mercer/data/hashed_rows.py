@@ -19,6 +19,7 @@ from scipy import sparse
 
 from mercer import arrays
 from mercer.annotations import Index, Items, Weights
+from mercer.arrays import Array
 from mercer.data.representations import batches, offsets_of, spans
 from mercer.native.mixing import mix
 from mercer.runtime import compiling, threads
@@ -30,14 +31,14 @@ _NORMS = 2**18  # entries of a part that are counted at once for the norms of th
 _PART, _MOST_PARTS = 2**15, 8  # codes of a part; bits of a part's number
 
 
-def salted(codes: Any, salt: int) -> Any:
+def salted(codes: Array, salt: int) -> Any:
     """Other codes for the same things: what stands in another place, or in another part of a kernel, is another
     column.
     """
     return mix(codes + np.array([salt + 1], np.uint64) * _SEED)
 
 
-def repeated(codes: Any, rank: Any) -> Any:
+def repeated(codes: Array, rank: Array) -> Any:
     """The codes of the first, second, … time that something is there; ``rank`` counts from 0."""
     return mix(codes + rank.astype(np.uint64) * _SEED)
 
@@ -54,9 +55,9 @@ class HashedRows:
         the same columns.
     """
 
-    keys: Any
-    values: Any
-    offsets: Any
+    keys: Array
+    values: Array
+    offsets: Array
     legend: Any = None
     __array_ufunc__ = None  # an array times this is for ``__rmul__`` to say
 
@@ -86,7 +87,7 @@ class HashedRows:
     def __getitem__(self, rows: slice) -> HashedRows:
         return self.take(rows)
 
-    def __rmul__(self, factor: Any) -> HashedRows:
+    def __rmul__(self, factor: float | Array) -> HashedRows:
         """A number, or one per row, times each row."""
         if not np.ndim(factor):
             return self.valued(self.values.astype(self.dtype, copy=False) * factor)
@@ -94,7 +95,7 @@ class HashedRows:
         compiling.compiled(_scale_loop)(self.values, self.offsets, np.asarray(factor, out.dtype), out)
         return self.valued(out)
 
-    def valued(self, values: Any) -> HashedRows:
+    def valued(self, values: Array) -> HashedRows:
         """The same columns with other values."""
         return HashedRows(self.keys, values, self.offsets, self.legend)
 
@@ -110,7 +111,7 @@ class HashedRows:
         return np.repeat(np.arange(self.shape[0]), np.diff(self.offsets))
 
     @classmethod
-    def of(cls, phi: Any) -> HashedRows:
+    def of(cls, phi: Items) -> HashedRows:
         """An ordinary feature matrix: its columns are numbered by their place."""
         if isinstance(phi, HashedRows):
             return phi
@@ -165,8 +166,8 @@ class LazyCounts(HashedRows):
         Makes all entries.
     """
 
-    ends: Any
-    widths: Any
+    ends: Array
+    widths: Array
     count: Callable[..., int]
     tally: Callable[..., None]
     _make: Callable[[], HashedRows]
@@ -174,8 +175,8 @@ class LazyCounts(HashedRows):
     def __init__(
         self,
         legend: Any,
-        ends: Any,
-        widths: Any,
+        ends: Array,
+        widths: Array,
         count: Callable[..., int],
         tally: Callable[..., None],
         make: Callable[[], HashedRows],
@@ -228,7 +229,7 @@ class LazyCounts(HashedRows):
         threads.run_loops(task, batches(self.ends, _NORMS))
         return out
 
-    def remember(self, norms: Any) -> None:
+    def remember(self, norms: Array) -> None:
         """Norms that somebody found on the way."""
         self.__dict__["norms"] = norms
 
@@ -242,7 +243,7 @@ class LazyCounts(HashedRows):
 def side_by_side(parts: list[Any]) -> HashedRows:
     """The features of several parts as those of one: no column of one part is a column of another."""
     coded = [HashedRows.of(part) for part in parts]
-    offsets = sum(p.offsets for p in coded)
+    offsets = np.add.reduce([p.offsets for p in coded])
     codes, values = (
         np.empty(int(offsets[-1]), np.uint64),
         np.empty(int(offsets[-1]), np.result_type(*(p.dtype for p in coded))),
@@ -255,7 +256,7 @@ def side_by_side(parts: list[Any]) -> HashedRows:
     return HashedRows(codes, values, offsets)
 
 
-def tensor(a: Any, b: Any) -> HashedRows:
+def tensor(a: Items, b: Items) -> HashedRows:
     """Row by row, all products of an entry of a with one of b."""
     a, b = HashedRows.of(a), HashedRows.of(b)
     wide = np.diff(b.offsets)
@@ -303,7 +304,7 @@ def _scale_loop(values, offsets, factors, out):  # type: ignore[no-untyped-def]
             out[k] = values[k] * factors[r]
 
 
-def row_norms(values: Any, offsets: Any) -> Any:
+def row_norms(values: Array, offsets: Array) -> Any:
     """The sum of squares of each row."""
     out = np.empty(len(offsets) - 1)
     compiling.compiled(_norm_loop)(values, offsets, out)

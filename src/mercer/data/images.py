@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mercer import arrays
@@ -70,7 +68,7 @@ def _look_at_axes(images: Samples) -> None:
 _CHANNELS_LAST = "np.moveaxis(image, 0, -1) of each, X.transpose(0, 2, 3, 1) of an array of them"
 
 
-def check_patches(size: Any, stride: Any) -> None:
+def check_patches(size: object, stride: object) -> None:
     """Raise ValueError unless both are whole numbers of pixels."""
     for name, value in (("size", size), ("stride", stride)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
@@ -79,7 +77,7 @@ def check_patches(size: Any, stride: Any) -> None:
             )
 
 
-def _of_one(i: int, image: Any, size: int, stride: int) -> Array:
+def _of_one(i: int, image: object, size: int, stride: int) -> Array:
     try:
         pixels = np.asarray(arrays.to_numpy(image) if arrays.is_tensor(image) else image)
         pixels = pixels if pixels.dtype == np.float32 else pixels.astype(np.float64)

@@ -18,7 +18,7 @@ _BEGIN = np.datetime64("1970-01-01T00:00:00", "s")
 _SECOND = np.timedelta64(1, "s")
 
 
-def numbers_of(item: Any) -> Array:
+def numbers_of(item: object) -> Array:
     """An array, a list, a column or a data frame as float64, with instants as seconds; what is missing is NaN."""
     frame = as_frame(item) if hasattr(item, "columns") else None
     if frame is not None:
@@ -44,7 +44,7 @@ def _column(column: nw.Series[Any], position: int) -> Array:
     return np.asarray(column_to_numpy(column, position), np.float64)
 
 
-def _is_instant(kind: Any) -> bool:
+def _is_instant(kind: nw.dtypes.DType) -> bool:
     return bool(kind in (nw.Date, nw.Duration) or kind == nw.Datetime)
 
 
@@ -58,7 +58,7 @@ def _seconds(values: Array) -> Array:
     return np.asarray((values - _BEGIN if values.dtype.kind == "M" else values) / _SECOND, np.float64)
 
 
-def _is_moment(value: Any) -> bool:
+def _is_moment(value: object) -> bool:
     return isinstance(value, datetime.date | datetime.timedelta | np.datetime64 | np.timedelta64)
 
 
@@ -74,5 +74,5 @@ def _moment(value: Any) -> float:
     return float(_seconds(np.asarray(wide)))
 
 
-def _is_span(value: Any) -> bool:
+def _is_span(value: object) -> bool:
     return isinstance(value, datetime.timedelta)

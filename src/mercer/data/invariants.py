@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mercer.data.sequences import canonical, token_code
 from mercer.data.tables import DataError, shown
 from mercer.troubles import coded
+
+if TYPE_CHECKING:
+    from rdkit import Chem
 
 
 def _of_atoms(read: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
     return lambda mol: [read(atom) for atom in mol.GetAtoms()]
 
 
-def _ring_sizes(mol: Any) -> list[int]:
+def _ring_sizes(mol: Chem.Mol) -> list[int]:
     """The size of the smallest ring that each atom is in; 0: in none."""
     rings = mol.GetRingInfo()
     return [int(rings.MinAtomRingSize(v)) for v in range(mol.GetNumAtoms())]
 
 
-def _roles(mol: Any) -> list[int]:
+def _roles(mol: Chem.Mol) -> list[int]:
     """Donor, acceptor, aromatic, halogen, acid, base: RDKit's six bits of each atom."""
     from rdkit.Chem import rdMolDescriptors
 
@@ -49,7 +52,7 @@ class Invariants:
     parts: tuple[Any, ...]
 
     @classmethod
-    def of(cls, given: Any) -> Invariants:
+    def of(cls, given: object) -> Invariants:
         """From one name or function, or a list of them; a ``TypeError`` else."""
         parts = tuple(given) if isinstance(given, list | tuple) else (given,)
         wrong = next((part for part in parts if not (isinstance(part, str) or callable(part))), None)
@@ -63,7 +66,7 @@ class Invariants:
             )
         return cls(parts)
 
-    def labels(self, mol: Any, symbols: list[str]) -> list[str]:
+    def labels(self, mol: Chem.Mol, symbols: list[str]) -> list[str]:
         """Labels with what is not as in an ordinary atom: C, C;aromatic, C;hydrogens=3, C;partial=0.1."""
         for part, values in zip(self.parts, self._columns(mol), strict=True):
             name = _name(part)
@@ -73,25 +76,25 @@ class Invariants:
                     symbols[v] += f";{name}" if value is True else f";{name}={value}"
         return symbols
 
-    def numbers(self, mol: Any) -> list[int]:
+    def numbers(self, mol: Chem.Mol) -> list[int]:
         """A number of 32 bits for each atom, the same for the same values."""
         return [token_code(canonical(values)) & 0xFFFFFFFF for values in zip(*self._columns(mol), strict=True)]
 
-    def _columns(self, mol: Any) -> list[list[Any]]:
+    def _columns(self, mol: Chem.Mol) -> list[list[Any]]:
         return [_values(part, mol) for part in self.parts]
 
 
-def _name(part: Any) -> str:
+def _name(part: str | Callable[[Any], Any]) -> str:
     return part if isinstance(part, str) else getattr(part, "__name__", "value")
 
 
-def _values(part: Any, mol: Any) -> list[Any]:
+def _values(part: str | Callable[[Any], Any], mol: Chem.Mol) -> list[Any]:
     if isinstance(part, str) and part in KNOWN:
         return KNOWN[part](mol)
     return [_value(part, atom) for atom in mol.GetAtoms()]
 
 
-def _value(part: Any, atom: Any) -> Any:
+def _value(part: str | Callable[[Any], Any], atom: Chem.Atom) -> Any:
     if callable(part):
         value = part(atom)
     elif atom.HasProp(part):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from mercer.data.sequences import is_missing, items_of
 from mercer.data.tables import DataError, excerpt, shown
 from mercer.troubles import coded
 
+if TYPE_CHECKING:
+    from rdkit import Chem
+
 
 def chemistry() -> Any:
     """The module ``rdkit.Chem``, or an error that says how to get it."""
@@ -33,7 +36,7 @@ def chemistry() -> Any:
     return Chem
 
 
-def molecule(item: Any) -> Any:
+def molecule(item: object) -> Any:
     """An RDKit molecule: itself, or read from a SMILES string."""
     if hasattr(item, "GetAtoms"):
         return item
@@ -67,7 +70,7 @@ class Molecules(Domain):
         return [_copied(item) for item in self.check(X)]
 
 
-def _checked(i: int, item: Any) -> Any:
+def _checked(i: int, item: object) -> Any:
     if isinstance(item, str) or hasattr(item, "GetAtoms"):
         return item
     what = "missing" if is_missing(item) else f"a {type(item).__name__}"
@@ -84,7 +87,7 @@ def as_given(X: Samples) -> list[Any] | None:
     return [_copied(item) for item in X] if known else None
 
 
-def is_ase(item: Any) -> bool:
+def is_ase(item: object) -> bool:
     """Whether it is ASE's ``Atoms``."""
     return hasattr(item, "get_atomic_numbers") and hasattr(item, "get_positions")
 
@@ -137,12 +140,12 @@ def are_molecules(texts: list[str]) -> bool:
     return sum(unreadable([text]) is None for text in texts) >= 0.9 * len(texts) > 0
 
 
-def atom_count(item: Any) -> int:
+def atom_count(item: str | Chem.Mol) -> int:
     """How many atoms a molecule has."""
     return int(molecule(item).GetNumAtoms())
 
 
-def molecule_svg(item: Any, colours: Sequence[tuple[float, float, float]], size: tuple[int, int]) -> str:
+def molecule_svg(item: str | Chem.Mol, colours: Sequence[tuple[float, float, float]], size: tuple[int, int]) -> str:
     """A molecule drawn as SVG, each atom on a disc of its colour."""
     chemistry()
     from rdkit.Chem.Draw import rdMolDraw2D
@@ -263,7 +266,7 @@ def _read_graph(smiles: str, charge: bool, chirality: bool, invariants: Invarian
     return _graph_of(molecule(smiles), charge, chirality, invariants)
 
 
-def _graph_of(mol: Any, charge: bool, chirality: bool, invariants: Invariants | None) -> Graph:
+def _graph_of(mol: Chem.Mol, charge: bool, chirality: bool, invariants: Invariants | None) -> Graph:
     if chirality:
         mol = chemistry().Mol(mol)
         chemistry().AssignStereochemistry(mol, cleanIt=False)
@@ -275,7 +278,7 @@ def _graph_of(mol: Any, charge: bool, chirality: bool, invariants: Invariants | 
     return Graph(edges, labels, [b[2] for b in bonds], n_vertices=len(labels))
 
 
-def _atom_label(atom: Any, charge: bool, chirality: bool) -> str:
+def _atom_label(atom: Chem.Atom, charge: bool, chirality: bool) -> str:
     label = str(atom.GetSymbol())
     if charge and (q := atom.GetFormalCharge()):
         label += ("+" if q > 0 else "-") + (str(abs(q)) if abs(q) > 1 else "")
@@ -284,7 +287,7 @@ def _atom_label(atom: Any, charge: bool, chirality: bool) -> str:
     return label
 
 
-def _bond_label(bond: Any, chirality: bool) -> Any:
+def _bond_label(bond: Chem.Bond, chirality: bool) -> Any:
     kind = bond.GetBondTypeAsDouble()
     turn = _TURNS.get(str(bond.GetStereo())) if chirality else None
     return kind if turn is None else (kind, turn)
@@ -301,7 +304,7 @@ def _read_traits(smiles: str) -> tuple[bool, bool]:
     return _traits_of(molecule(smiles)) if any(sign in smiles for sign in "[@/\\") else (False, False)
 
 
-def _traits_of(mol: Any) -> tuple[bool, bool]:
+def _traits_of(mol: Chem.Mol) -> tuple[bool, bool]:
     """Whether a molecule has charges, and chirality."""
     charged = any(atom.GetFormalCharge() for atom in mol.GetAtoms())
     turned = any(str(atom.GetChiralTag()) != _LEFT for atom in mol.GetAtoms()) or any(

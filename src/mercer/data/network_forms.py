@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from scipy import sparse
 
@@ -23,7 +24,7 @@ _FORMS = (
 _CLOSE = 1e-10  # of the largest weight: what is as good as equal
 
 
-def weights_and_names(graph: Any, names: Any = None) -> tuple[Any, list[Any] | None]:
+def weights_and_names(graph: object, names: Iterable[Any] | None = None) -> tuple[Any, list[Any] | None]:
     """The matrix of weights as a sparse array, and the names of the vertices (None: 0 … n − 1), those given or those
     that the graph has.
     """
@@ -57,11 +58,11 @@ def weights_and_names(graph: Any, names: Any = None) -> tuple[Any, list[Any] | N
     return _of_edges(graph.tolist() if isinstance(graph, np.ndarray) else list(graph), names)
 
 
-def _plain(name: Any) -> Any:
+def _plain(name: object) -> Any:
     return name.item() if isinstance(name, np.generic) else name
 
 
-def _as_matrix(graph: Any) -> Any:
+def _as_matrix(graph: object) -> Any:
     """A matrix of weights; None for what must be a list of edges."""
     if sparse.issparse(graph):
         return sparse.csr_array(graph)
@@ -129,7 +130,7 @@ def _warn_of_attributes(found: set[str], instead: str) -> None:
         )
 
 
-def _of_frame(graph: Any, frame: Any, names: list[Any] | None) -> tuple[Any, list[Any] | None]:
+def _of_frame(graph: object, frame: nw.DataFrame[Any], names: list[Any] | None) -> tuple[Any, list[Any] | None]:
     """A table of edges, of two or three columns; or a square one of weights whose rows are named as its columns."""
     columns = list(getattr(graph, "columns", []))
     rows = list(getattr(graph, "index", []))
@@ -170,7 +171,7 @@ def _of_edges(edges: list[Any], names: list[Any] | None) -> tuple[Any, list[Any]
     return W, None if order == list(range(len(order))) else order
 
 
-def _ends(k: int, edge: Any) -> tuple[Any, Any, float]:
+def _ends(k: int, edge: object) -> tuple[Any, Any, float]:
     if isinstance(edge, str | bytes) or not isinstance(edge, Iterable):
         raise DataError(f"Edge {k} is {shown(edge)}; an edge is (u, v) or (u, v, weight).", "M109")
     parts = [_plain(part) for part in islice(edge, 4)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from weakref import finalize
@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.annotations import Index, Samples
+from mercer.arrays import Array
 from mercer.data.network_forms import weights_and_names
 from mercer.data.objects import Domain, Nodes
 from mercer.data.representations import Rep
@@ -61,7 +62,7 @@ class Network:
     """
 
     W: Any
-    names: Any = None
+    names: Array | Sequence[Any] | None = None
     signed: bool = False
 
     def __post_init__(self) -> None:
@@ -85,7 +86,7 @@ class Network:
         object.__setattr__(self, "names", names)
 
     @classmethod
-    def of(cls, graph: Any, *, signed: bool = False) -> Network:
+    def of(cls, graph: object, *, signed: bool = False) -> Network:
         """A network as it is; anything else that ``Network`` takes as one.
 
         Parameters
@@ -174,7 +175,7 @@ class Network:
         found: tuple[Any, Any] = kept[which]
         return found
 
-    def columns(self, key: str, ids: Any, make: Callable[[Any], Any], room: int) -> tuple[Any, Any]:
+    def columns(self, key: str, ids: Array, make: Callable[[Array], Array], room: int) -> tuple[Any, Any]:
         """Columns of a kernel matrix that ``make`` computes for vertices, kept for the last ``key``.
 
         Parameters
@@ -216,8 +217,8 @@ class Columns:
     """Columns of one kernel matrix: ``values[:, place[v]]`` is that of vertex v, if ``place[v]`` ≥ 0."""
 
     key: str
-    place: Any
-    values: Any
+    place: Array
+    values: Array
 
 
 _LOCK = threads.ForkSafeLock()
@@ -228,7 +229,7 @@ _MADE: dict[int, dict[str, Any]] = {}  # by the identity of the network, as long
 class VertexIds:
     """Vertices by their numbers in the network, whatever their names."""
 
-    ids: Any
+    ids: Array
 
     @property
     def shape(self) -> tuple[int]:
@@ -247,7 +248,7 @@ class Vertices(Domain):
     ``VertexIds``.
     """
 
-    network: Any
+    network: Network
 
     def check(self, X: Samples) -> Rep:
         names = self.network.names

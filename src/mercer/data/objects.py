@@ -31,7 +31,7 @@ class Domain:
         """What stands at each place of each item: letters, labels of vertices, atoms; None: there are no places."""
         return None
 
-    def pair(self, x: Any, z: Any) -> tuple[Any, Any] | None:
+    def pair(self, x: object, z: object) -> tuple[Any, Any] | None:
         """If x and z are two single samples rather than two collections: each as a collection of one. Else None."""
         return None
 
@@ -72,7 +72,7 @@ class Objects(Domain):
             self._check_item(i, item)
         return items
 
-    def _check_item(self, i: int, item: Any) -> None:
+    def _check_item(self, i: int, item: object) -> None:
         if item is None:
             raise DataError(
                 f"Item {i} of the {self.noun} is missing (None); drop it or put an empty one in its place.", "M101"

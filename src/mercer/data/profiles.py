@@ -43,10 +43,10 @@ class Profiles(Domain):
         top = [self.alphabet[a] for a in found.values.argmax(axis=1)] if len(found.values) else []
         return [top[b:e] for b, e in pairwise(found.offsets.tolist())]
 
-    def pair(self, x: Any, z: Any) -> tuple[Any, Any] | None:
+    def pair(self, x: object, z: object) -> tuple[Any, Any] | None:
         return ([x], [z]) if isinstance(x, str | bytes) and isinstance(z, str | bytes) else None
 
-    def _profile(self, i: int, item: Any) -> Any:
+    def _profile(self, i: int, item: object) -> Any:
         if is_missing(item):
             raise DataError(
                 f"Profile {i} is missing ({item}); drop it, or give an empty one, an array without rows.", "M101"

@@ -35,7 +35,7 @@ class Reactions(Domain):
         return [">".join(sides) for sides in self.check(X)]
 
 
-def _sides(i: int, item: Any) -> tuple[str, str, str]:
+def _sides(i: int, item: object) -> tuple[str, str, str]:
     if is_missing(item):
         raise DataError(f"Item {i} of the reactions is missing ({item}); drop it.", "M101")
     if hasattr(item, "GetReactants"):

@@ -19,6 +19,7 @@ from scipy import sparse
 
 from mercer import arrays
 from mercer.annotations import Index, Samples, Targets, Weights
+from mercer.arrays import Array
 from mercer.data.tables import DataError, as_frame
 from mercer.troubles import coded
 
@@ -29,8 +30,8 @@ Rep = Any
 class Ragged:
     """Rows of different lengths in one buffer: row i is ``values[offsets[i]:offsets[i + 1]]``."""
 
-    values: Any
-    offsets: Any
+    values: Array
+    offsets: Array
 
     @classmethod
     def of(cls, rows: Sequence[Any], dtype: DTypeLike = np.float64) -> Ragged:
@@ -56,14 +57,14 @@ class Ragged:
         return Ragged(self.values[part], offsets)
 
 
-def offsets_of(lengths: Any) -> Any:
+def offsets_of(lengths: Array | Sequence[int]) -> Any:
     """Where rows of these lengths begin in one buffer, and where the last ends."""
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
 
 
-def spans(offsets: Any, rows: Index) -> tuple[Any, Any]:
+def spans(offsets: Array, rows: Index) -> tuple[Any, Any]:
     """Where the entries of some rows lie in a buffer of rows (a slice where they lie together), and the offsets of
     these rows alone.
     """
@@ -77,7 +78,7 @@ def spans(offsets: Any, rows: Index) -> tuple[Any, Any]:
     return np.repeat(offsets[chosen] - fresh[:-1], lengths) + np.arange(fresh[-1]), fresh
 
 
-def batches(offsets: Any, wanted: int) -> list[slice]:
+def batches(offsets: Array, wanted: int) -> list[slice]:
     """Consecutive rows of about ``wanted`` entries together, at least one row each."""
     n, cuts = len(offsets) - 1, [0]
     while cuts[-1] < n:
@@ -85,14 +86,14 @@ def batches(offsets: Any, wanted: int) -> list[slice]:
     return [slice(a, min(b, n)) for a, b in pairwise(cuts)]
 
 
-def touched(offsets: Any, part: slice) -> tuple[slice, Any]:
+def touched(offsets: Array, part: slice) -> tuple[slice, Any]:
     """The rows that have entries in a part of a buffer, and where they begin and end in that part."""
     first = int(np.searchsorted(offsets, part.start, side="right")) - 1
     last = int(np.searchsorted(offsets, part.stop))
     return slice(first, last), np.clip(offsets[first : last + 1] - part.start, 0, part.stop - part.start)
 
 
-def sums_of_rows(K: Any, offsets: Any) -> Any:
+def sums_of_rows(K: Array, offsets: Array) -> Any:
     """The rows of a matrix added up group by group, in its precision; a group may be empty."""
     out = np.zeros((len(offsets) - 1, K.shape[1]), K.dtype)
     filled = np.flatnonzero(np.diff(offsets))
@@ -195,7 +196,7 @@ def distinct(rep: Rep, y: Targets) -> tuple[Any, Any]:
     return numbers, kinds
 
 
-def _can_be_hashed(item: Any) -> bool:
+def _can_be_hashed(item: object) -> bool:
     try:
         hash(item)
     except TypeError:  # a tuple has a hash if all that is in it has one
@@ -217,7 +218,7 @@ def check_weights(n: int, weights: Weights) -> Any:
     return w if weights is None else moderate_weights(w)
 
 
-def moderate_weights(w: Any) -> Any:
+def moderate_weights(w: Array) -> Any:
     """The weights, not all 0, in a range where their squares and sums are numbers: what is common to all of them from
     1e−100 to 1e100.
     """
@@ -229,7 +230,7 @@ def moderate_weights(w: Any) -> Any:
     return np.where(faint, 0.0, scaled) if faint.any() else scaled
 
 
-def weighted_median(value: Any, weight: Any) -> float:
+def weighted_median(value: Array, weight: Array) -> float:
     """The median where each value counts as often as its weight says."""
     order = np.argsort(value, kind="stable")
     cumulative = np.cumsum(weight[order])

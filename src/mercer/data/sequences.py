@@ -17,6 +17,7 @@ import numpy as np
 
 from mercer import arrays
 from mercer.annotations import Samples
+from mercer.arrays import Array
 from mercer.data.notices import lost
 from mercer.data.objects import Domain
 from mercer.data.representations import Ragged, Rep, listed, offsets_of
@@ -53,14 +54,14 @@ def items_of(X: Samples, noun: str) -> list[Any]:
     return X if isinstance(X, list) else list(X)
 
 
-def not_missing(i: int, item: Any, noun: str) -> None:
+def not_missing(i: int, item: object, noun: str) -> None:
     if is_missing(item):
         raise DataError(
             f"Item {i} of the {noun} is missing ({item}); drop it or put an empty one in its place.", "M101"
         )
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     return (
         value is None
         or (isinstance(value, float | np.floating) and math.isnan(value))
@@ -107,7 +108,7 @@ class Sequences(Domain):
         items = [unpacked(item) for item in items_of(X, "sequences")]
         return [list(item.decode("latin-1") if isinstance(item, bytes | bytearray) else item) for item in items]
 
-    def pair(self, x: Any, z: Any) -> tuple[Any, Any] | None:
+    def pair(self, x: object, z: object) -> tuple[Any, Any] | None:
         return ([x], [z]) if isinstance(x, str | bytes) and isinstance(z, str | bytes) else None
 
 
@@ -160,7 +161,7 @@ def _characters(items: Sequence[str]) -> Ragged:
         return Ragged(points.astype(np.int64) + 1, offsets_of(lengths))
 
 
-def _narrow(values: Any, lengths: Any) -> Ragged:
+def _narrow(values: Array, lengths: Sequence[int]) -> Ragged:
     if len(values) and values.max() == 255:
         return Ragged(values.astype(np.int64) + 1, offsets_of(lengths))
     return Ragged(values + np.uint8(1), offsets_of(lengths))
@@ -172,7 +173,7 @@ def _narrowed(ragged: Ragged) -> Ragged:
     return Ragged(v.astype(np.uint8), ragged.offsets) if small else ragged
 
 
-def _codes(i: int, item: Any, known: dict[Any, int]) -> Any:
+def _codes(i: int, item: object, known: dict[Any, int]) -> Any:
     """The codes of one sequence; ``known`` remembers tokens that were hashed."""
     item = unpacked(item)
     not_missing(i, item, "sequences")
@@ -201,12 +202,12 @@ def unpacked(item: Any) -> Any:
     return arrays.to_numpy(item) if arrays.is_tensor(item) else item
 
 
-def _huge(numbers: Any) -> bool:
+def _huge(numbers: Array) -> bool:
     """Whether some are beyond those that are their own codes."""
     return len(numbers) > 0 and (int(numbers.max()) >= _OWN or int(numbers.min()) <= -_OWN)
 
 
-def _code(i: int, j: int, token: Any, known: dict[Any, int]) -> int:
+def _code(i: int, j: int, token: object, known: dict[Any, int]) -> int:
     if is_missing(token):
         raise DataError(
             f"Item {i} of the sequences has a missing token ({token}) at place {j}; drop it, or give it a name.", "M101"
@@ -225,7 +226,7 @@ def _code(i: int, j: int, token: Any, known: dict[Any, int]) -> int:
     return known[token]
 
 
-def canonical(token: Any) -> Any:
+def canonical(token: object) -> Any:
     """The same object for equal tokens: 1.0 and True are 1, NumPy's numbers and texts are Python's, sets are sorted."""
     if isinstance(token, np.ndarray):
         raise TypeError("an array is no token")
@@ -241,7 +242,7 @@ def canonical(token: Any) -> Any:
     return token
 
 
-def token_code(token: Any) -> int:
+def token_code(token: object) -> int:
     """A stable code of a hashable token, the same in every process."""
     text = repr(token)
     if " at 0x" in text:
@@ -253,7 +254,7 @@ def token_code(token: Any) -> int:
     return _HASHED + number % (2**62 - _HASHED)
 
 
-def one_code(symbol: Any) -> int:
+def one_code(symbol: object) -> int:
     """The code of a single symbol."""
     return _code(0, 0, symbol, {})
 
@@ -289,7 +290,7 @@ def _letters(alphabet: Sequence[Any], case: str | None) -> Any:
     return folded(Ragged(codes, np.array([0, len(codes)]))).values.astype(np.int64) if case == "fold" else codes
 
 
-def check_alphabet(alphabet: Any, unknown: str, case: str | None) -> None:
+def check_alphabet(alphabet: Sequence[Any] | None, unknown: str, case: str | None) -> None:
     if unknown not in _RULES:
         raise ValueError(coded(f"unknown={unknown!r}: choose one of {', '.join(map(repr, _RULES))}.", "M205"))
     if case not in _CASES:
@@ -331,7 +332,7 @@ def character_code(letter: str) -> int:
     return ord(letter) + 1
 
 
-def _looked_up(pairs: Iterable[tuple[str, str]], codes: Any) -> Any:
+def _looked_up(pairs: Iterable[tuple[str, str]], codes: Array) -> Any:
     """The codes with some characters, of Latin-1, in the place of others."""
     table = np.arange(256)
     for a, b in pairs:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer import arrays
 from mercer.annotations import Samples
@@ -96,7 +97,7 @@ def _look_at_axes(X: Samples) -> None:
         )
 
 
-def _symbolic(item: Any) -> bool:
+def _symbolic(item: object) -> bool:
     if isinstance(item, str | bytes | bytearray) or hasattr(item, "seq"):
         return True
     if isinstance(item, np.ndarray):
@@ -104,7 +105,7 @@ def _symbolic(item: Any) -> bool:
     return isinstance(item, list | tuple) and len(item) > 0 and isinstance(item[0], str)
 
 
-def _frames(i: int, item: Any) -> Any:
+def _frames(i: int, item: object) -> Any:
     item = arrays.to_numpy(item) if arrays.is_tensor(item) else item
     try:
         values = numbers_of(item)
@@ -129,7 +130,7 @@ def _all_seen(X: Ragged) -> None:
     )
 
 
-def _place(X: Ragged, found: Any) -> tuple[int, int]:
+def _place(X: Ragged, found: ArrayLike) -> tuple[int, int]:
     """The item and the time of the first frame that is marked."""
     k = int(np.argmax(found))
     i = int(np.searchsorted(X.offsets, k, side="right")) - 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +45,7 @@ class Structures(Domain):
         return [[_SYMBOLS[z - 1] for z in elements] for elements, _ in self.check(X)]
 
 
-def _structure(i: int, item: Any) -> tuple[Array, Array]:
+def _structure(i: int, item: object) -> tuple[Array, Array]:
     try:
         elements, positions = _parts(item)
         return _checked(elements, positions)
@@ -101,7 +102,7 @@ def _of_xyz(text: str) -> tuple[list[str], list[list[float]]]:
     return elements, positions
 
 
-def _checked(elements: Any, positions: Any) -> tuple[Array, Array]:
+def _checked(elements: Array | Sequence[Any], positions: Array | Sequence[Any]) -> tuple[Array, Array]:
     try:
         where = np.asarray(positions, np.float64).reshape(len(elements), -1 if len(elements) else 3)
     except (TypeError, ValueError):
@@ -118,7 +119,7 @@ def _checked(elements: Any, positions: Any) -> tuple[Array, Array]:
     return numbers, where.reshape(len(numbers), 3)
 
 
-def _element(element: Any) -> int:
+def _element(element: object) -> int:
     number = _NUMBER.get(element, 0) if isinstance(element, str) else element
     if not isinstance(number, int | np.integer) or not 1 <= number <= len(_SYMBOLS):
         raise DataError(f"{shown(element)} is not an element; give atomic numbers or symbols such as C and Cl", "M117")

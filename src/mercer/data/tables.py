@@ -39,7 +39,7 @@ class DataError(ValueError):
         super().__init__(coded(message, code))
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """What a message says of a value of the user's: its repr, cut at 200 characters, whatever that repr does."""
     try:
         text = repr(value)
@@ -48,7 +48,7 @@ def shown(value: Any) -> str:
     return text if len(text) <= 200 else text[:197] + "…"
 
 
-def excerpt(text: Any, most: int = 60) -> str:
+def excerpt(text: object, most: int = 60) -> str:
     """A value as it may stand in a message, whatever its length: the beginning of its repr."""
     shown = repr(text[: most + 1] if isinstance(text, str) else text)
     return shown if len(shown) <= most + 2 else f"{shown[:most]}…{shown[-1]}"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer.annotations import Index, Samples
+from mercer.arrays import Array
 from mercer.data.graphs import label_code
 from mercer.data.objects import Domain
 from mercer.data.representations import Rep, offsets_of, spans
@@ -27,10 +28,10 @@ class PackedTrees:
     numbered within the tree.
     """
 
-    offsets: Any
-    productions: Any
-    starts: Any
-    children: Any
+    offsets: Array
+    productions: Array
+    starts: Array
+    children: Array
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -87,7 +88,7 @@ def _nested(tree: Any) -> Any:
     return [tree.label(), *map(_nested, tree)] if callable(getattr(tree, "label", None)) else tree
 
 
-def _code(i: int, label: Any, known: dict[Any, int]) -> int:
+def _code(i: int, label: object, known: dict[Any, int]) -> int:
     try:
         if label not in known:
             known[label] = label_code(label)
@@ -98,7 +99,7 @@ def _code(i: int, label: Any, known: dict[Any, int]) -> int:
         ) from None
 
 
-def _nodes(i: int, item: Any) -> list[tuple[Any, list[int]]]:
+def _nodes(i: int, item: object) -> list[tuple[Any, list[int]]]:
     """(label, numbers of the children) of each node, children before parents; without recursion, for trees can be
     deep.
     """

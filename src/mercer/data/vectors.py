@@ -12,6 +12,7 @@ from scipy import sparse
 
 from mercer import arrays
 from mercer.annotations import Items, Samples
+from mercer.arrays import Array
 from mercer.data.objects import Domain
 from mercer.data.representations import Rep
 from mercer.data.tables import DataError, as_frame, column_to_numpy, frame_to_numpy, shown
@@ -162,11 +163,11 @@ def check_same_width(A: Items, B: Items) -> None:
         )
 
 
-def _is_row_of_numbers(x: Any) -> bool:
+def _is_row_of_numbers(x: object) -> bool:
     return isinstance(x, list | tuple) and len(x) > 0 and all(isinstance(v, int | float | np.number) for v in x)
 
 
-def _locate(X: Samples, bad: Any) -> tuple[int, int, float]:
+def _locate(X: Samples, bad: Array) -> tuple[int, int, float]:
     """Row, column and value of the first offending entry; ``bad`` is over X, or over the stored entries of a CSR
     matrix.
     """

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mercer.annotations import Samples
+from mercer.arrays import Array
 from mercer.distributed.collections import as_block, blocks_of
 from mercer.distributed.workers import Workers
 
@@ -34,7 +35,7 @@ def lazily(of: Callable[[Any], Any], X: Samples, example: Any) -> Any:
     )
 
 
-def _none_of(example: Any) -> Any:
+def _none_of(example: Array) -> Any:
     import numpy as np
 
     return np.empty((0, *example.shape[1:]), example.dtype)
@@ -73,14 +74,14 @@ def _item(answer: tuple[Any, ...], i: int) -> Any:
     return answer[i]
 
 
-def _head(block: Any) -> Any:
+def _head(block: Samples) -> Any:
     block = as_block(block)
     rows = block.iloc if hasattr(block, "iloc") else block
     count = block.shape[0] if hasattr(block, "shape") else len(block)
     return rows[:1] if count else None
 
 
-def _answer(of: Callable[[Any], Any], block: Any, number: int, empty: Any) -> Any:
+def _answer(of: Callable[[Any], Any], block: Samples, number: int, empty: Array | tuple[Array, ...]) -> Any:
     block = as_block(block)
     if not (block.shape[0] if hasattr(block, "shape") else len(block)):
         return empty

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mercer.annotations import Samples
+from mercer.annotations import Samples, Targets
 from mercer.troubles import coded
 
 
@@ -43,7 +43,7 @@ def blocks_of(X: Samples) -> tuple[list[Any], list[int | None]]:
     return blocks, [None] * len(blocks)
 
 
-def in_blocks_of(y: Any, sizes: Sequence[int | None], what: str) -> list[Any]:
+def in_blocks_of(y: Targets, sizes: Sequence[int | None], what: str) -> list[Any]:
     """Targets or weights in the blocks of the samples, whose sizes are given: those of a collection are made to agree
     where all sizes are known; an array, whose samples' sizes must be known, is cut.
     """
@@ -75,7 +75,7 @@ def in_blocks_of(y: Any, sizes: Sequence[int | None], what: str) -> list[Any]:
     return blocks
 
 
-def as_block(block: Any) -> Any:
+def as_block(block: Samples | Iterator[Any]) -> Any:
     """A block as a collection of samples: an iterator, as bags have them, as a list."""
     return list(block) if isinstance(block, Iterator) else block
 

@@ -80,13 +80,13 @@ class Partitions:
             for block in self.blocks
         ]
 
-    def held(self, value: Any, stage: str) -> Any:
+    def held(self, value: object, stage: str) -> Any:
         """A value that is sent once and then known to whoever needs it."""
         from dask import delayed
 
         return delayed(value, traverse=False, pure=False, name=f"sent for {stage}-{uuid.uuid4().hex}")
 
-    def beside(self, value: Any, stage: str) -> list[Any]:
+    def beside(self, value: object, stage: str) -> list[Any]:
         """A value for each block, at hand where the block is: sent to each worker once, however many passes there are.
 
         Were it one task's result, Dask would drop the copies that other workers have as soon as no task waits for them.
@@ -122,7 +122,7 @@ class Partitions:
         return Partitions(self.workers, self.workers.keep(self._tasks(stage, of, args, own)))
 
 
-def _second(_: Any, value: Any) -> Any:
+def _second(_: object, value: Any) -> Any:
     return value
 
 

@@ -7,11 +7,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mercer.compute import Compute
 from mercer.runtime.watch import abandonable, look
 from mercer.troubles import coded
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 _PAUSE = 0.05  # seconds between two looks at the clock
 _LARGE = "100MB"  # of what is sent, from which on Dask is to warn
@@ -30,7 +33,7 @@ class Workers:
         None: the client that Dask knows, if any.
     """
 
-    def __init__(self, client: Any = None) -> None:
+    def __init__(self, client: Client | None = None) -> None:
         if client is not None and not hasattr(client, "scheduler_info"):
             raise TypeError(
                 coded(

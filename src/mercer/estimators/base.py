@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from mercer import arrays
-from mercer.annotations import Index, RandomState, Samples, Targets, Weights
+from mercer.annotations import Index, Items, RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute, within
 from mercer.data import Blocks, Vectors, as_frame, chunks, distinct, in_order_of, listed, moderate_weights, size, take
@@ -51,7 +51,7 @@ class Met(NamedTuple):
 
     cross: Gram
     kernel: Kernel | None = None
-    items: Any = None
+    items: Items = None
 
     def own(self) -> Array:
         """k(x, x) of each."""
@@ -72,7 +72,7 @@ class KernelEstimator(WithKernels):
     """
 
     kernel: Kernel | Callable[[Any, Any], Any] | str | None
-    centers: Any  # of those that can learn a sum over landmarks in the place of all samples
+    centers: int | Samples | None  # of those that can learn a sum over landmarks in the place of all samples
     random_state: RandomState
     compute: Compute | None
     kernel_: Kernel | None  # bound to the training data; None where there is but a matrix
@@ -281,7 +281,7 @@ class KernelEstimator(WithKernels):
                 pass  # the block that is wrong says so
             raise
 
-    def _block_matrix(self, kernel: Kernel, landmarks: Any, compute: Compute, block: Samples) -> Gram:
+    def _block_matrix(self, kernel: Kernel, landmarks: Items, compute: Compute, block: Samples) -> Gram:
         """The matrix of a block of samples with the landmarks."""
         with quietly():
             X = self._unpacked(self._accept(block, reset=False))

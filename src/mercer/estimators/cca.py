@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from typing import Any, Self
 
@@ -183,7 +184,9 @@ def as_pair(alpha: Any) -> tuple[float, float]:
     return pair
 
 
-def candidates_of(alpha: Any, x: Spectra, y: Spectra, scale: float = 1.0) -> list[tuple[float, float]] | None:
+def candidates_of(
+    alpha: float | Sequence[float | tuple[float, float]] | Array | None, x: Spectra, y: Spectra, scale: float = 1.0
+) -> list[tuple[float, float]] | None:
     """What to choose from, where weights are ``scale`` times those of the spectra; None where it is given."""
     if alpha is None:
         return [(t * float(x.values.sum()) * scale, t * float(y.values.sum()) * scale) for t in _GRID]
@@ -485,7 +488,7 @@ class KernelCCA(CanonicalCorrelation):
     kernel_x: KernelLike = Gaussian()
     kernel_y: KernelLike = Gaussian()
     _: KW_ONLY
-    alpha: Any = None
+    alpha: float | Sequence[float | tuple[float, float]] | Array | None = None
     rank: int | None = None
     cv: int = 5
     random_state: RandomState = None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.special import gammaln
 
@@ -11,7 +9,7 @@ from mercer.arrays import Array
 from mercer.troubles import coded
 
 
-def component_count(wanted: Any, most: int, what: str) -> int | None:
+def component_count(wanted: object, most: int, what: str) -> int | None:
     """``wanted`` as a number of components; None where it is a share of the variance, or all. ``what`` names the limit
     ``most``.
     """
@@ -30,7 +28,7 @@ def component_count(wanted: Any, most: int, what: str) -> int | None:
     return int(wanted)
 
 
-def share_of_variance(values: Array, total: float, wanted: Any) -> int:
+def share_of_variance(values: Array, total: float, wanted: float | None) -> int:
     """How many of the falling ``values`` are needed for a share ``wanted`` of ``total``; all of them for None."""
     if wanted is None:
         return len(values)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from mercer.annotations import Samples, Targets
 from mercer.arrays import Array
 from mercer.estimators.learned_metric import LearnsMetric
 from mercer.estimators.machine import Weighted
-from mercer.estimators.parameters import estimator
+from mercer.estimators.parameters import ClassWeight, estimator
 from mercer.estimators.ridge import Ridge
 from mercer.estimators.scored_classes import ScoredClasses
 from mercer.estimators.spread import SpreadPasses, SpreadSamples
@@ -143,7 +142,7 @@ class FeatureMachineClassifier(LearnsMetric, ScoredClasses, Weighted):
     """
 
     _: KW_ONLY
-    class_weight: Any = None
+    class_weight: ClassWeight = None
 
     def _coded(self, y: Targets, weights: Array) -> tuple[Array, Array]:
         codes, weights = self._labels(y, weights)

@@ -177,7 +177,7 @@ class View:
         """Between samples that are seen through the metric."""
         return self.bound._widened(2.0**width) if self.candidate.free else self.bound
 
-    def _matrices(self, width: int, dtype: Any) -> tuple[Gram, Array]:
+    def _matrices(self, width: int, dtype: np.dtype[Any]) -> tuple[Gram, Array]:
         """Of the samples to learn from, and of those held out with them; of the last width, which every λ shares."""
         if self._known is None or self._known[0] != (width, dtype):
             self._known = None

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import linalg
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from mercer.annotations import Samples, Targets, Weights
+from mercer.annotations import Items, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import chunks, in_order_of, size, stack, take
@@ -171,7 +171,7 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
         self.n_samples_seen_ += n
         return self
 
-    def _take_in(self, X: Samples, A: Any, weights: Array, scale: float, numbers: Array) -> None:
+    def _take_in(self, X: Samples, A: Items, weights: Array, scale: float, numbers: Array) -> None:
         """Samples X, prepared A, of weight ``scale`` times ``weights``; ``numbers`` are theirs in the batch."""
         assert self.kernel_ is not None
         norms = np.asarray(self.kernel_._own(A), np.float64)
@@ -194,17 +194,17 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
         )
         self._stream_mean, self._stream_mass = self._stream_mean + share * shift, mass
 
-    def _between(self, A: Any, B: Any) -> Array:
+    def _between(self, A: Items, B: Items) -> Array:
         """Values of the kernel between prepared items."""
         assert self.kernel_ is not None
         return np.asarray(self.kernel_._gram(A, B, self.compute or Compute()).astype(np.float64).dense())
 
-    def _coordinates(self, A: Any) -> Array:
+    def _coordinates(self, A: Items) -> Array:
         assert self.kernel_ is not None
         inner = self._between(A, self.kernel_._entered(self._unpacked(self.support_vectors_))[1]).T
         return np.asarray(linalg.solve_triangular(self._stream_root, inner, lower=True, check_finite=False)).T
 
-    def _grown(self, A: Any, C: Array, norms: Array, weights: Array) -> tuple[Array, Array]:
+    def _grown(self, A: Items, C: Array, norms: Array, weights: Array) -> tuple[Array, Array]:
         """Coordinates with those of new centres, chosen one by one by what is left of their features."""
         rounding = 1e-13 * max(float(norms.max()), 1e-300)
         if C.shape[1] >= self.budget or not (norms - np.sum(C**2, axis=1) > rounding).any():

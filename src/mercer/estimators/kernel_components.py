@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -22,6 +22,9 @@ from mercer.solvers import eigen
 from mercer.solvers.eigen import SOLVERS, Negatives, negatives, solve_eigen
 from mercer.troubles import coded
 
+if TYPE_CHECKING:
+    from mercer.solvers.dual import Tried
+
 _FIRST = 32  # components that are tried first, where a share of the variance is wanted
 
 
@@ -33,7 +36,7 @@ class Components(Unsupervised):
     constant b_l.
     """
 
-    n_components: Any
+    n_components: float | None
     solver: str
     random_state: RandomState
     _needs_psd = False  # it counts the negative eigenvalues itself
@@ -162,7 +165,7 @@ class Components(Unsupervised):
             )
         return _some(s, kept), below
 
-    def _cost(self, outline: Outline, y: Targets = None, tried: Any = None) -> Work:
+    def _cost(self, outline: Outline, y: Targets = None, tried: Tried | None = None) -> Work:
         n = outline.shape[0]
         matrix, made = outlined(outline, Use.AGAIN)
         count = component_count(self.n_components, np.iinfo(np.int64).max, "")

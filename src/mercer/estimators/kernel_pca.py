@@ -105,7 +105,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
     ((200, 4), True)
     """
 
-    n_components: Any = None
+    n_components: float | None = None
     kernel: KernelLike = Gaussian()
     _: KW_ONLY
     solver: str = "auto"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -35,6 +35,9 @@ from mercer.solvers.lloyd import DRAWS, Clustering, Pairs, Points, Space, cluste
 from mercer.solvers.spread import Spread
 from mercer.solvers.spread_lloyd import cluster_spread
 from mercer.troubles import coded
+
+if TYPE_CHECKING:
+    from mercer.solvers.dual import Tried
 
 _AT_ONCE = 8192  # rows whose distances to all centres are held
 _AUTO = 10  # descents from starts that are not spread out
@@ -137,7 +140,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, La
 
     n_clusters: int = 8
     _: KW_ONLY
-    init: Any = "k-means++"
+    init: str | Callable[..., Any] | Samples = "k-means++"
     n_init: int | str = 10
     max_iter: int = 300
     tol: float = 1e-6
@@ -199,7 +202,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, La
             return 1 if isinstance(self.init, str) and self.init == "k-means++" else _AUTO
         return int(self.n_init)
 
-    def _centres(self, X: Samples, rng: Any) -> list[Array]:
+    def _centres(self, X: Samples, rng: np.random.RandomState) -> list[Array]:
         """Centres that were given, or that a function gives, checked; none where they are drawn."""
         if isinstance(self.init, str):
             if self.init not in DRAWS:
@@ -387,7 +390,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             space_of(gram, weights), self.n_clusters, n_init=self.n_init, max_iter=self.max_iter, random_state=rng
         )
 
-    def _cost(self, outline: Outline, y: Targets = None, tried: Any = None) -> Work:
+    def _cost(self, outline: Outline, y: Targets = None, tried: Tried | None = None) -> Work:
         n, k = outline.shape[0], self.n_clusters
         matrix, made = outlined(outline, Use.AGAIN)
         features = _few_features(matrix)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.annotations import Samples
+from mercer.annotations import Estimator, Samples
 from mercer.compute import Compute
 from mercer.data import take
 from mercer.distributed import Workers, computed, first_sample, is_collection, lazily
@@ -74,7 +74,7 @@ def _computed(method: Callable[..., Any], X: Samples, *args: Any, **options: Any
     return _here(method(X, *args, **options))
 
 
-def _here(given: Any) -> Any:
+def _here(given: object) -> Any:
     """A collection as an array in memory; anything else as it is."""
     return computed(given) if is_collection(given) else given
 
@@ -82,14 +82,14 @@ def _here(given: Any) -> Any:
 class _Method:
     """A method of an estimator with its further arguments, of one block."""
 
-    def __init__(self, name: str, estimator: Any, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+    def __init__(self, name: str, estimator: Estimator, args: tuple[Any, ...], options: dict[str, Any]) -> None:
         self.__name__, self.estimator, self.args, self.options = name, estimator, args, options
 
     def __call__(self, block: Samples) -> Any:
         return getattr(self.estimator, self.__name__)(block, *self.args, **self.options)
 
 
-def _alone(estimator: Any) -> Any:
+def _alone(estimator: Estimator) -> Any:
     """The estimator as it is sent: it listens to nobody, and a task is one thread."""
     other = copy.copy(estimator)
     if getattr(other, "progress", None) is not None:

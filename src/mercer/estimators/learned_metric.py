@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar, NamedTuple
 
@@ -44,14 +45,14 @@ _CANDIDATES = (
 class MetricParameters:
     """What feature machines share."""
 
-    alpha: Any = None
+    alpha: float | None = None
     kernel: Any = "auto"
     _: KW_ONLY
     metric: str = "auto"
-    blocks: Any = None
+    blocks: Sequence[Any] | Array | None = None
     standardize: bool = True
     max_samples: int | None = 2000
-    centers: Any = None
+    centers: int | Samples | None = None
     validation_fraction: float = 0.2
     fit_intercept: bool = True
     tol: float = 1e-5

@@ -174,7 +174,7 @@ class CCA(CanonicalCorrelation):
         back = self._scores(X) @ self.x_loadings_.T * self._x_std + self._x_mean
         return back if y is None else (back, self._scores(y) @ self.y_loadings_.T * self._y_std + self._y_mean)
 
-    def _scores(self, given: Any) -> Array:
+    def _scores(self, given: object) -> Array:
         Z = np.asarray(given, np.float64)
         if Z.ndim != 2 or Z.shape[1] != self.n_components_:
             raise ValueError(

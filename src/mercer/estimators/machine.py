@@ -24,6 +24,7 @@ from mercer.distributed import is_collection
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.callbacks import Reporting, watched, with_callbacks
 from mercer.estimators.multiclass import class_weights, classes_and_codes
+from mercer.estimators.parameters import ClassWeight, Progress
 from mercer.estimators.scikit_checks import (
     assert_all_finite,
     check_classification_targets,
@@ -59,11 +60,11 @@ class KernelMachine(Reporting, KernelEstimator):
     tol: Any
     max_iter: Any
     max_time: float | None
-    progress: Any
+    progress: Progress | None
     on_interrupt: str
     _targets: ClassVar[dict[str, bool]] = {}  # what y is: y_numeric, multi_output
     _first_report: ClassVar[dict[str, Any]] = {"gap": np.inf, "n_iter": 0}
-    intercept_: Any
+    intercept_: Array
     _dual_coef: Array  # (m, n_support), dense: what all that computes reads
     _compressed = False  # then the coefficients are those of the functions themselves, not in libsvm's layout
     _by_classes = True  # whether the samples of a class are kept together
@@ -497,7 +498,7 @@ class Supervised(KernelMachine):
 class LabelLearner(ClassifierMixin, Supervised):  # type: ignore[misc]
     """A machine whose targets are classes."""
 
-    class_weight: Any = None
+    class_weight: ClassWeight = None
 
     def _accept_training(self, X: Samples, y: Targets) -> tuple[Any, Array]:
         X, y = super()._accept_training(X, y)

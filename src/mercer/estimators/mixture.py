@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from typing import Any, Self
 
@@ -127,9 +128,9 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
     max_iter: int = 100
     n_init: int = 1
     init_params: str = "kmeans"
-    weights_init: Any = None
-    means_init: Any = None
-    precisions_init: Any = None
+    weights_init: Sequence[Any] | Array | None = None
+    means_init: Sequence[Any] | Array | None = None
+    precisions_init: Sequence[Any] | Array | None = None
     random_state: RandomState = None
     warm_start: bool = False
     verbose: int = 0
@@ -255,7 +256,7 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
             )
         return Mixture(self.weights_, self.means_ - centre, self.covariances_), float(self.lower_bound_)
 
-    def _start(self, Z: Array, w: Array, centre: Array, family: Family, rng: Any) -> Mixture:
+    def _start(self, Z: Array, w: Array, centre: Array, family: Family, rng: np.random.RandomState) -> Mixture:
         k, d = self.n_components, Z.shape[1]
         weights = _given(self.weights_init, (k,), "weights_init")
         means = _given(self.means_init, (k, d), "means_init")
@@ -279,7 +280,7 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
             covariances = _inverted(family, precisions)
         return Mixture(weights, means, covariances)
 
-    def _labels(self, points: Points, means: Array | None, rng: Any) -> Array:
+    def _labels(self, points: Points, means: Array | None, rng: np.random.RandomState) -> Array:
         if means is not None:
             return points.assigned(means)[0]
         if self.init_params == "kmeans":
@@ -391,7 +392,7 @@ def _inverted(family: Family, precisions: Array) -> Array:
     return family.of_precisions(precisions)
 
 
-def _given(value: Any, shape: tuple[int, ...], name: str) -> Array | None:
+def _given(value: object, shape: tuple[int, ...], name: str) -> Array | None:
     if value is None:
         return None
     out = np.asarray(value, np.float64)

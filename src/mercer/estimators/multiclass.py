@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,7 @@ def couple(p: Array, predicted: Array | None, k: int) -> Array:
     return out
 
 
-def class_weights(given: Any, counts: dict[Any, float]) -> Array:
+def class_weights(given: Mapping[Any, float] | str | None, counts: dict[Any, float]) -> Array:
     """One weight for each class of ``counts``: from a dictionary, "balanced" (inversely to the counts), or 1 where
     nothing is given.
 

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from sklearn.base import BaseEstimator, clone
 
-from mercer.annotations import RandomState
+from mercer.annotations import RandomState, Samples
 from mercer.compute import Compute
 from mercer.estimators.lazy import LazyAnswers
 from mercer.kernels.base import Kernel
@@ -182,7 +182,7 @@ class CenterParameters:
     """What machines share that can do with a sum over some of the samples."""
 
     _: KW_ONLY
-    centers: Any = None
+    centers: int | Samples | None = None
     random_state: RandomState = None
 
 
@@ -249,7 +249,7 @@ class WithKernels(LazyAnswers, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return self
 
 
-def _is_text(name: str, given: Any) -> bool:
+def _is_text(name: str, given: object) -> bool:
     """Whether a kernel is said by its text, or by None."""
     return name.startswith("kernel") and (given is None or (isinstance(given, str) and given not in _WORDS))
 

@@ -83,7 +83,7 @@ class KernelPCANovelty(Thresholded, OutlierMixin, Components):  # type: ignore[m
     10
     """
 
-    n_components: Any = 0.5
+    n_components: float | None = 0.5
     kernel: KernelLike = Gaussian()
     _: KW_ONLY
     contamination: float = 0.1
@@ -111,7 +111,7 @@ class KernelPCANovelty(Thresholded, OutlierMixin, Components):  # type: ignore[m
         self.offset_ = threshold(scores, weights, self.contamination, unit(weights, scale)) - rounding * float(
             np.max(np.abs(scores))
         )
-        self._training_labels: Any = np.where(scores < self.offset_, -1, 1)
+        self._training_labels: Array | None = np.where(scores < self.offset_, -1, 1)
 
     def _remember(self, X: Samples, gram: Gram, used: Array) -> None:
         super()._remember(X, gram, used)

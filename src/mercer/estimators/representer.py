@@ -7,6 +7,7 @@ Whatever the loss, the minimiser is a sum over the training items; the bias is n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
@@ -35,7 +36,7 @@ _FEW = 100  # targets that a loss is asked about
 class LossMachine(Supervised, Weighted):
     """What machines with a loss share: the call of the solver, and its report."""
 
-    alpha: Any
+    alpha: float
     fit_intercept: bool
     solver: str
 
@@ -422,7 +423,7 @@ class KernelQuantile(LossRegressor, CenterParameters, SolverParameters):
     array([0.2, 2.1])
     """
 
-    quantiles: Any = 0.5
+    quantiles: float | Sequence[float] | Array = 0.5
     alpha: float = 1.0
     kernel: KernelLike = Gaussian()
     _: KW_ONLY

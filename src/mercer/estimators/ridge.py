@@ -26,6 +26,7 @@ from mercer.kernels.vectors.radial import Gaussian
 from mercer.native.linalg import NotPositive, eigenvalues
 from mercer.problems import LinearSolution, LinearSystem
 from mercer.solvers import inverses, landmarks, spectral
+from mercer.solvers.dual import Tried
 from mercer.solvers.inverses import choose
 from mercer.solvers.linear import ConjugateGradients
 from mercer.solvers.posterior import LandmarkPosterior, Posterior
@@ -401,7 +402,7 @@ class KernelRidge(Ridge, CenterParameters):
         if found.stop_reason in ("stalled", "max_iter"):
             machines[0]._explain(weights, gram, float(ridges.min()))
 
-    def _cost(self, outline: Outline, y: Array, tried: Any = None) -> Work:
+    def _cost(self, outline: Outline, y: Array, tried: Tried | None = None) -> Work:
         outputs = 1 if np.ndim(y) == 1 else np.shape(y)[1]
         different = len(np.unique(self._ridges(outputs)))
         if outline.landmarks() is not None and self.solver == "auto":
@@ -414,7 +415,7 @@ class KernelRidge(Ridge, CenterParameters):
         found = replace(found, plan=f"ridge by {found.plan}")
         return found.beside(made.memory + 8.0 * 10 * outline.shape[0] * outputs, made.seconds)
 
-    def _cost_along(self, outline: Outline, y: Array, count: int, tried: Any = None) -> Work:
+    def _cost_along(self, outline: Outline, y: Array, count: int, tried: Tried | None = None) -> Work:
         """Of ``_learn_path`` for so many λ."""
         if count < _SEVERAL or self.solver not in ("auto", "eigen"):
             return self._cost(outline, y, tried).times(count)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, replace
 from itertools import chain
 from typing import Any
@@ -22,8 +22,12 @@ from mercer.kernels.vectors.radial import Gaussian
 from mercer.native.linalg import NotPositive
 from mercer.runtime.watch import asked_to_stop
 from mercer.solvers import spectral
+from mercer.solvers.dual import Tried
 from mercer.solvers.spectral import Decomposition, Eigendecomposition, decompose, grid
 from mercer.troubles import coded
+
+# (score, kernel, matrix, decomposition, λs, their scores) of the best kernel so far
+_Best = tuple[float, Kernel | None, Gram, Decomposition, Array, Array]
 
 
 @estimator
@@ -92,10 +96,10 @@ class KernelRidgeCV(Ridge):
     (3, 20, 1)
     """
 
-    alphas: Any = None
+    alphas: Sequence[float] | Array | None = None
     kernel: KernelLike = Gaussian()
     _: KW_ONLY
-    kernel_grid: Any = None
+    kernel_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]] | None = None
     criterion: str = "loo"
     alpha_per_target: bool = False
     fit_intercept: bool = True
@@ -143,7 +147,7 @@ class KernelRidgeCV(Ridge):
         """The best of the kernels with all that belongs to it, from the matrices of ``some`` samples; sets ``scores_``,
         of each.
         """
-        best: Any = None
+        best: _Best | None = None
         scores, count = [], len(self._candidates())
         for k, gram in enumerate(grams):
             gram = gram if some is None else gram.sub(some, some)
@@ -195,7 +199,7 @@ class KernelRidgeCV(Ridge):
             raise ValueError(coded(f"KernelRidgeCV(alphas={self.alphas!r}): give positive numbers.", "M205"))
         return alphas
 
-    def _cost(self, outline: Outline, y: Array, tried: Any = None) -> Work:
+    def _cost(self, outline: Outline, y: Array, tried: Tried | None = None) -> Work:
         matrix, made = outlined(outline, Use.AGAIN)
         found = spectral.outlook(matrix, tridiagonal=True)
         alphas = 20 if self.alphas is None else np.size(self.alphas)
@@ -251,7 +255,7 @@ class KernelRidgeCV(Ridge):
             return spectrum.likelihood(Y, alphas)
         return -np.einsum("lim,i->lm", spectrum.leave_one_out(Y, alphas) ** 2, weights) / weights.sum()
 
-    def _choose(self, y: Array, best: Any, weights: Array, kinds: Array) -> None:
+    def _choose(self, y: Array, best: _Best, weights: Array, kinds: Array) -> None:
         _, self.kernel_, gram, spectrum, alphas, score = best
         Y = y.reshape(len(y), -1)
         chosen = score.argmax(axis=0) if self.alpha_per_target else np.full(Y.shape[1], score.sum(axis=1).argmax())

@@ -5,7 +5,7 @@ The two machines differ in their targets alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
@@ -14,7 +14,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from mercer.annotations import Samples, Targets, Weights
+from mercer.annotations import Estimator, RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.estimators.all_or_nothing import all_or_nothing
@@ -47,7 +47,7 @@ class _Steps:
     average: bool = False
     fit_intercept: bool = True
     max_iter: int = 10
-    random_state: Any = None
+    random_state: RandomState = None
     max_time: float | None = None
     progress: Progress | None = None
     on_interrupt: str = "raise"
@@ -89,7 +89,7 @@ class GradientStream(StreamLearner):
     eta0: float | None
     average: bool
     fit_intercept: bool
-    random_state: Any
+    random_state: RandomState
     _stream: Stream
     _trained: Loss  # the loss that is used, in the form for that many classes
 
@@ -276,7 +276,7 @@ class KernelSGDRegressor(RegressorMixin, GradientStream, _Steps):  # type: ignor
         return self._trained.mean(values[:, 0])
 
 
-def _has_probabilities(machine: Any) -> bool:
+def _has_probabilities(machine: Estimator) -> bool:
     if not isinstance(machine.loss, Logistic | Multinomial):
         raise AttributeError(
             coded(f"Probabilities are of loss=Logistic(); the loss is {machine.loss or Hinge()}.", "M311")
@@ -368,7 +368,9 @@ class KernelSGDClassifier(ScoredClasses, GradientStream, _Steps):
 
     @all_or_nothing
     @watched
-    def partial_fit(self, X: Samples, y: Targets, classes: Any = None, sample_weight: Weights = None) -> Self:
+    def partial_fit(
+        self, X: Samples, y: Targets, classes: Sequence[Any] | Array | None = None, sample_weight: Weights = None
+    ) -> Self:
         """Go on with more samples, in their order. What a kernel takes from data is fixed by the first call.
 
         Parameters

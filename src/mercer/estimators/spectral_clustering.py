@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -32,6 +32,9 @@ from mercer.solvers import cuts
 from mercer.solvers.cuts import association, by_means, by_pivots, on_sphere, relaxed
 from mercer.solvers.neighbours import nearest
 from mercer.troubles import coded
+
+if TYPE_CHECKING:
+    from mercer.solvers.dual import Tried
 
 _AFFINITIES = ("kernel", "nearest_neighbors", "precomputed_nearest_neighbors")
 _CUTS = ("normalized", "ratio")
@@ -290,7 +293,7 @@ class SpectralClustering(ClusterMixin, _Partition):  # type: ignore[misc]  # sci
         tags.input_tags.pairwise = self._precomputed or self._of_distances
         return tags
 
-    def _learn(self, gram: Gram, weights: Array, rng: Any) -> None:
+    def _learn(self, gram: Gram, weights: Array, rng: np.random.RandomState) -> None:
         """Eigenvectors, both roundings, the better one."""
         k, normalised = self.n_clusters, self.cut == "normalized"
         gram = held(gram, Use.AGAIN)
@@ -310,7 +313,7 @@ class SpectralClustering(ClusterMixin, _Partition):  # type: ignore[misc]  # sci
         self.objective_ = whole - found[self.rounding_]
         self.embedding_, self.eigenvalues_ = R, values
 
-    def _cost(self, outline: Outline, y: Targets = None, tried: Any = None) -> Work:
+    def _cost(self, outline: Outline, y: Targets = None, tried: Tried | None = None) -> Work:
         n, k, normalised = outline.shape[0], self.n_clusters, self.cut == "normalized"
         if self.affinity != "kernel":
             edges = n * self.n_neighbors
@@ -340,7 +343,7 @@ class SpectralClustering(ClusterMixin, _Partition):  # type: ignore[misc]  # sci
     def _too_large(n: int, compute: Compute) -> bool:
         return 8 * n**2 > compute.budget // 2
 
-    def _automatic(self, X: Samples, weights: Array, repeats: Array, rng: Any) -> Gram:
+    def _automatic(self, X: Samples, weights: Array, repeats: Array, rng: np.random.RandomState) -> Gram:
         """The Gaussian similarity of the best width, its diagonal 0; sets ``kernel_``. ``repeats``: how often each
         sample is there.
         """

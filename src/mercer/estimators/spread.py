@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from mercer import arrays
-from mercer.annotations import Samples, Targets, Weights
+from mercer.annotations import Estimator, Items, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import DataError, size, take
@@ -40,7 +40,7 @@ class Part(NamedTuple):
     total: int  # rows of the block
     rows: Array
     X: Samples
-    y: Any
+    y: Targets
     w: Array
 
 
@@ -71,8 +71,8 @@ class SpreadSamples:
 
     def __init__(self, workers: Workers, parts: Partitions, facts: list[Facts]) -> None:
         self.workers, self.parts, self.facts = workers, parts, facts
-        self.landmarks: Any = None  # as the kernel has prepared them
-        self.labels: Any = None  # the targets of the landmarks, where these are samples
+        self.landmarks: Items = None  # as the kernel has prepared them
+        self.labels: Targets = None  # the targets of the landmarks, where these are samples
         self.stops = np.cumsum([fact.used for fact in facts])
         self.weight, self.items = float(sum(fact.weight for fact in facts)), sum(fact.rows for fact in facts)
 
@@ -139,7 +139,7 @@ class SpreadSamples:
         return X, y, w, np.concatenate([offset + part.rows for offset, part in some])
 
 
-def _has_known_sizes(given: Any) -> bool:
+def _has_known_sizes(given: object) -> bool:
     return given is not None and is_collection(given) and None not in blocks_of(given)[1]
 
 
@@ -155,14 +155,14 @@ class Door:
     targets, weights).
     """
 
-    machine: Any
+    machine: Estimator
     kernel: Kernel | None = None
-    landmarks: Any = None
+    landmarks: Items = None
     root: Array = field(default_factory=lambda: np.zeros((0, 0)))
     targets: Callable[[Any, Array], tuple[Array | None, Array, Array]] | None = None
 
     @classmethod
-    def of(cls, machine: Any, compute: Compute) -> Door:
+    def of(cls, machine: Estimator, compute: Compute) -> Door:
         """That of an estimator which knows its columns; nothing else of what it knows is sent."""
         kind: Any = type(machine)
         there = kind.__new__(kind)
@@ -208,7 +208,7 @@ class Door:
 class Numbers:
     """Targets as float64; one column as a vector."""
 
-    def __call__(self, y: Any, w: Array) -> tuple[None, Array, Array]:
+    def __call__(self, y: Targets, w: Array) -> tuple[None, Array, Array]:
         found = np.zeros(len(w)) if y is None else np.asarray(y, np.float64)
         return None, found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found, w
 
@@ -219,7 +219,7 @@ class Column:
 
     number: int
 
-    def __call__(self, y: Any, w: Array) -> tuple[None, Array, Array]:
+    def __call__(self, y: Targets, w: Array) -> tuple[None, Array, Array]:
         return None, np.asarray(y, np.float64).reshape(len(w), -1)[:, self.number], w
 
 
@@ -234,7 +234,7 @@ class Coded:
     signs: bool
     pair: tuple[int, int] | None = None
 
-    def __call__(self, y: Any, w: Array) -> tuple[Array | None, Array, Array]:
+    def __call__(self, y: Targets, w: Array) -> tuple[Array | None, Array, Array]:
         codes = np.searchsorted(self.classes, np.asarray(y).reshape(len(w)))
         w = w * self.factors[codes]
         if self.pair is not None:
@@ -266,7 +266,7 @@ class SpreadPasses:
         self._states: list[Any] = [None] * len(samples.parts)
 
     @classmethod
-    def of(cls, machine: Any, samples: SpreadSamples, marks: Landmarks) -> SpreadPasses:
+    def of(cls, machine: Estimator, samples: SpreadSamples, marks: Landmarks) -> SpreadPasses:
         """Of a machine that has chosen its landmarks; targets are numbers."""
         compute = machine.compute or Compute()
         share = samples.workers.share(compute, len(samples.parts))
@@ -281,7 +281,9 @@ class SpreadPasses:
         coarse = marks.values.dtype == np.float32 and marks.values.recomputable
         return cls(samples, door, gram_of, count=len(samples), weight=samples.weight, coarse=coarse)
 
-    def behind(self, targets: Any, count: int, weight: float) -> SpreadPasses:
+    def behind(
+        self, targets: Callable[[Any, Array], tuple[Array | None, Array, Array]] | None, count: int, weight: float
+    ) -> SpreadPasses:
         """The same samples with other targets, or some of them."""
         door = replace(self._door, targets=targets)
         return SpreadPasses(self.samples, door, self._gram_of, count=count, weight=weight, coarse=self.coarse)
@@ -335,7 +337,7 @@ def _count(block: Samples) -> int:
     return size(as_block(block))
 
 
-def _part(number: int, name: str, X: Samples, y: Any, w: Any) -> Part:
+def _part(number: int, name: str, X: Samples, y: Targets, w: Weights) -> Part:
     X = as_block(X)
     n = size(X)
     y, w = (None if given is None else arrays.to_numpy(as_block(given)) for given in (y, w))

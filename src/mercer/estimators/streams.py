@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -21,6 +21,10 @@ from mercer.gram import Gram
 from mercer.runtime.watch import Stopped
 from mercer.solvers.streams import passes, values_at_hand
 from mercer.troubles import coded
+
+if TYPE_CHECKING:
+    from mercer.solvers.recursive import Recursive
+    from mercer.solvers.streams import Stream
 
 _PIECE = 4096  # samples of a batch that are prepared together
 
@@ -125,7 +129,7 @@ class StreamLearner(Supervised, Weighted):
         found: tuple[Any, Any] = self._accept(X, y, reset=not self._begun, **self._targets)
         return found
 
-    def _continued(self, X: Samples, targets: Array, sample_weight: Weights, fresh: Any) -> Self:
+    def _continued(self, X: Samples, targets: Array, sample_weight: Weights, fresh: Stream | Recursive) -> Self:
         """More samples of the stream, or the first of a ``fresh`` one; in pieces, so that memory stays the same."""
         first, n = not self._begun, size(X)
         X, targets, weights, original = self._without_zeros(X, targets, self._weights(n, sample_weight))
@@ -175,7 +179,7 @@ class StreamLearner(Supervised, Weighted):
         return found
 
 
-def _of_one_kind(new: Any, old: Any) -> Any:
+def _of_one_kind(new: Samples, old: Samples) -> Any:
     """A sparse table like a dense one, or the reverse."""
     if sparse.issparse(new) == sparse.issparse(old) or not hasattr(new, "shape"):
         return new

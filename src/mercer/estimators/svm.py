@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
-from mercer.annotations import Samples, Targets, Weights
+from mercer.annotations import Estimator, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.data import Blocks, size
 from mercer.estimators import hulls
@@ -64,7 +64,7 @@ class Part(NamedTuple):
         return self.full if self.samples is None else self.full.sub(self.samples, self.samples)
 
 
-def _has_probabilities(machine: Any) -> bool:
+def _has_probabilities(machine: Estimator) -> bool:
     if not machine.probability:
         raise AttributeError(
             coded(f"Probabilities are learnt by {type(machine).__name__}(probability=True), or KernelLogistic.", "M311")

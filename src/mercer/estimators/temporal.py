@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from typing import Any, Self
 
@@ -129,7 +130,7 @@ class TemporalKernelCCA(WithKernels):
     max_lag: int = 10
     _: KW_ONLY
     n_components: int = 1
-    alpha: Any = None
+    alpha: float | Sequence[float | tuple[float, float]] | Array | None = None
     rank: int | None = None
     n_bootstrap: int = 200
     random_state: RandomState = None

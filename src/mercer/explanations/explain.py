@@ -202,11 +202,11 @@ def _lag_of(subject: Subject, f: RKHSFunction) -> list[Explanation]:
     raise TypeError(coded('by="lag" is for models of series, such as TemporalKernelCCA.', "M311"))
 
 
-def _numbers(coef: Any) -> Array:
+def _numbers(coef: Array) -> Array:
     return np.asarray(arrays.to_numpy(coef), np.float64)
 
 
-def _number(value: Any) -> Any:
+def _number(value: float | Array) -> Any:
     return float(value) if np.ndim(value) == 0 else value
 
 

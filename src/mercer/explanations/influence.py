@@ -9,7 +9,6 @@ span estimate: the weight of a row is taken over by the free support vectors, �
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from mercer.annotations import Estimator, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.data import size
 from mercer.estimators.multiclass import class_weights
+from mercer.losses import Loss
 from mercer.selection.bounds import is_svc_of_two_classes, spanned
 from mercer.selection.criteria import Projected
 from mercer.selection.left_out import has_closed_form
@@ -175,7 +175,7 @@ def _of_ridge(model: Estimator, X: Samples, y: Array, w: Array, given: Array, *,
     return Influence(_like(y, left), _like(y, norms), _like(y, changes), exact)
 
 
-def _of_loss(model: Estimator, X: Samples, y: Array, w: Array, loss: Any) -> Influence:
+def _of_loss(model: Estimator, X: Samples, y: Array, w: Array, loss: Loss) -> Influence:
     """The ridge of Newton's method: weights w ℓ″/2 and targets f − ℓ′/ℓ″."""
     f = _answers(model, X)
     if f.ndim > 1:

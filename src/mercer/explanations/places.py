@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from mercer import arrays
 from mercer.annotations import Samples
@@ -61,10 +62,10 @@ class Leaf(Part):
     """A kernel with features whose occurrences are known."""
 
     kernel: Kernel
-    raw: Any  # the samples as they are
-    items: Any  # checked
+    raw: Samples  # the samples as they are
+    items: Samples  # checked
     features: HashedRows
-    columns: Any  # the features of the centres, one column for each code
+    columns: sparse.csc_array  # the features of the centres, one column for each code
     codes: Array  # those codes, in order
 
     @classmethod

@@ -62,7 +62,7 @@ class Explanation:
     by: str
     names: list[Any]
     values: Array
-    base: Any
+    base: float | Array
     errors: Array | None = None
     places: list[tuple[int, ...]] | None = None
     labels: list[Any] | None = None
@@ -112,9 +112,9 @@ class Explanation:
         return "\n".join([head, *lines])
 
 
-def _row(values: Any) -> str:
+def _row(values: float | Array) -> str:
     return "  ".join(f"{value:>9.4g}" for value in np.atleast_1d(values))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: float | Array) -> Any:
     return float(value) if np.ndim(value) == 0 else value

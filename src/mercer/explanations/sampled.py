@@ -75,6 +75,6 @@ def mixed(table: Samples, source: Array) -> Any:
     return frame[source[:, 0].tolist()].with_columns(*columns).to_native()
 
 
-def _rows_of(answers: Any) -> Array:
+def _rows_of(answers: Array) -> Array:
     found = np.asarray(answers, np.float64)
     return found.reshape(len(found), -1)

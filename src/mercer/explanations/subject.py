@@ -25,12 +25,12 @@ _BACKGROUND = 50  # rows
 class Subject:
     """``answers(rows)`` for samples X; ``f`` where it is a function in the space of a kernel."""
 
-    X: Any
+    X: Samples
     answers: Callable[[Any], Any]
     f: RKHSFunction | None = None
     numbers: Array | None = None  # of f's centres, among the training samples
     names: list[Any] | None = None  # of the columns
-    reference: Any = None  # rows to compare with, where none are given
+    reference: Samples = None  # rows to compare with, where none are given
 
     @classmethod
     def of(cls, model: Estimator, X: Samples) -> Subject:
@@ -59,7 +59,7 @@ class Subject:
         return cls(listed(X), found)
 
     @classmethod
-    def _of_function(cls, f: RKHSFunction, X: Samples, numbers: Any, names: list[Any] | None) -> Subject:
+    def _of_function(cls, f: RKHSFunction, X: Samples, numbers: Array | None, names: list[Any] | None) -> Subject:
         known = numbers is not None and len(numbers) == len(f.coef) and (np.asarray(numbers) >= 0).all()
         numbers = np.asarray(numbers) if known else np.arange(len(f.coef))
         return cls(in_order_of(X, f.centers), f, f, numbers, names, f.centers)

@@ -219,7 +219,7 @@ def _is_text(cell: str) -> bool:
     return False
 
 
-def _are_numbers(texts: pl.DataFrame, kind: Any) -> list[bool]:
+def _are_numbers(texts: pl.DataFrame, kind: type[pl.DataType]) -> list[bool]:
     """For each column of texts, whether it has some that are present and all of these are numbers of a kind."""
     missing, lost = texts.null_count().row(0), texts.select(pl.all().cast(kind, strict=False)).null_count().row(0)
     return [a == b < texts.height for a, b in zip(missing, lost, strict=True)]

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import arrays
+from mercer.annotations import Estimator
 from mercer.arrays import Array
 from mercer.estimators.multiclass import pairs_of
 from mercer.estimators.novelty import OneClassSVM
@@ -121,7 +122,7 @@ def machine_of(model: LibsvmModel, n_features: int | None = None) -> Any:
     return machine
 
 
-def _enter_classes(machine: Any, model: LibsvmModel) -> LibsvmModel:
+def _enter_classes(machine: Estimator, model: LibsvmModel) -> LibsvmModel:
     """The model with its labels sorted, and of two classes positive for the second; sets what a classifier has beside
     f.
     """
@@ -168,7 +169,7 @@ def _rows(entries: sparse.csr_array, width: int) -> Any:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def save_libsvm(model: Any, path: str | Path, *, probability: bool | None = None) -> None:
+def save_libsvm(model: Estimator, path: str | Path, *, probability: bool | None = None) -> None:
     """Write a fitted machine as a model file of libsvm, which ``svm-predict`` and all that links libsvm can read.
 
     Parameters
@@ -221,7 +222,7 @@ def save_libsvm(model: Any, path: str | Path, *, probability: bool | None = None
         raise ModelFileError(f"{path} cannot be written: {error.strerror or error}.", "M501") from None
 
 
-def described(model: Any, probability: bool | None = None) -> LibsvmModel:
+def described(model: Estimator, probability: bool | None = None) -> LibsvmModel:
     """A fitted machine as libsvm would say it."""
     kind = next((name for name, cls in _MACHINES.items() if type(model) is cls), None)
     if kind is None:
@@ -282,7 +283,7 @@ def _labels(classes: Array) -> tuple[int, ...]:
     return tuple(int(label) for label in classes)
 
 
-def _by_classes(model: Any) -> tuple[Array, Array, Array]:
+def _by_classes(model: Estimator) -> tuple[Array, Array, Array]:
     """Functions over support vectors that belong to no class, in libsvm's layout: (coefficients, how many of each
     class, which of the support vectors). Each class but the last has all of them, with its coefficients against later
     classes.
@@ -294,7 +295,7 @@ def _by_classes(model: Any) -> tuple[Array, Array, Array]:
     return coef, np.array([m] * (k - 1) + [0]), np.tile(np.arange(m), k - 1)
 
 
-def _sigmoids(model: Any, probability: bool | None) -> tuple[tuple[float, float], ...]:
+def _sigmoids(model: Estimator, probability: bool | None) -> tuple[tuple[float, float], ...]:
     """A and B of P = 1/(1 + exp(A f + B))."""
     if probability is False or (probability is None and model._sigmoids is None):
         return ()
@@ -315,7 +316,7 @@ def _sigmoids(model: Any, probability: bool | None) -> tuple[tuple[float, float]
     return tuple(found)
 
 
-def _entries(model: Any) -> sparse.csr_array:
+def _entries(model: Estimator) -> sparse.csr_array:
     """The support vectors as libsvm numbers their columns, from 1; of a matrix, their numbers in column 0."""
     if model.kernel_ is None:
         return sparse.csr_array((model.support_[:, None] + 1).astype(np.float64))

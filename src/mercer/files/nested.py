@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mercer.arrays import Array
 from mercer.files.plain_form import Plain
 
 _NUMBERS = {str(t): t for t in (
@@ -16,7 +17,7 @@ _NUMBERS = {str(t): t for t in (
 )}  # fmt: skip
 
 
-def is_nested(kind: Any) -> bool:
+def is_nested(kind: object) -> bool:
     """Whether a type is that of lists or arrays, in the end of numbers."""
     if not isinstance(kind, pl.List | pl.Array):
         return False
@@ -32,8 +33,8 @@ class Nested(Plain):
     kind: str
     lengths: list[Any]
     widths: list[int]
-    values: Any
-    gone: Any
+    values: Array
+    gone: Array | None
 
     @classmethod
     def of(cls, column: pl.Series) -> Nested:

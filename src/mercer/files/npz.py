@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mercer.arrays import Array
 from mercer.data import DataError
 from mercer.data.archives import Archive, read_array
 from mercer.data.tables import excerpt
@@ -68,7 +69,7 @@ def _is_surrogate(name: str) -> bool:
     return any(0xD800 <= ord(letter) <= 0xDFFF for letter in name)
 
 
-def _column_of(values: Any, place: str) -> pl.Series:
+def _column_of(values: Array, place: str) -> pl.Series:
     try:
         if values.dtype.kind in "fiub" and values.dtype.itemsize <= 8:
             return pl.Series(_native(values.astype(np.float32) if values.dtype == np.float16 else values))
@@ -88,6 +89,6 @@ def _column_of(values: Any, place: str) -> pl.Series:
     raise DataError(f"{place} is of {values.dtype}; a column is of numbers, booleans, texts or dates.", "M502")
 
 
-def _native(values: Any) -> Any:
+def _native(values: Array) -> Any:
     """In the order of bytes of this machine, one after the other."""
     return np.ascontiguousarray(values.astype(values.dtype.newbyteorder("="), copy=False))

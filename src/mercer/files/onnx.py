@@ -7,6 +7,7 @@ classifiers, ``variable`` of regressors.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from scipy.special import expit
 
 import mercer
+from mercer.annotations import Estimator, Symbol
 from mercer.arrays import Array
 from mercer.engine.onnx import lowered
 from mercer.engine.recorded import NotRecorded, Program, Recorded, Step
@@ -37,7 +39,7 @@ _OPSET, _IR_VERSION = 18, 9  # that runtimes since 2023 read
 _DTYPES = ("float32", "float64")
 
 
-def to_onnx(model: Any, path: str | Path | None = None, *, dtype: str = "float64") -> Any:
+def to_onnx(model: Estimator, path: str | Path | None = None, *, dtype: str = "float64") -> Any:
     """A fitted machine over vectors as an ONNX model, which any runtime of ONNX evaluates without Mercer.
 
     Whatever kernel of vectors is recorded is taken: sums, products, ``normalized()``, ``standardized()``, ``metric``,
@@ -104,7 +106,7 @@ def to_onnx(model: Any, path: str | Path | None = None, *, dtype: str = "float64
     return made
 
 
-def _check(model: Any) -> None:
+def _check(model: Estimator) -> None:
     kinds = (Classifier, OneClassSVM, Regressor, Ridge, KernelLogistic, LossRegressor)
     if not isinstance(model, kinds) or isinstance(model, KernelQuantile):
         raise ModelFileError(f"to_onnx has no graph for a {type(model).__name__}; it takes {_TAKEN}.", "M507")
@@ -117,7 +119,7 @@ def _check(model: Any) -> None:
         raise ModelFileError(f"to_onnx is of rows of numbers, and {model.kernel_} does not compare those.", "M507")
 
 
-def _functions(model: Any, X: Recorded) -> Any:
+def _functions(model: Estimator, X: Recorded) -> Any:
     """f of each pair, class or output, (n, functions)."""
     coef, bias = np.asarray(model._functions(), np.float64), np.asarray(model.intercept_, np.float64)
     nothing = 0.0 * X[:, :1]
@@ -139,7 +141,7 @@ def _functions(model: Any, X: Recorded) -> Any:
     return K @ coef + bias
 
 
-def _answers(model: Any, f: Any) -> dict[str, Any]:
+def _answers(model: Estimator, f: Symbol) -> dict[str, Any]:
     """What comes out, by name."""
     if isinstance(model, OneClassSVM):
         scores = f - float(model.offset_)
@@ -160,7 +162,7 @@ def _answers(model: Any, f: Any) -> dict[str, Any]:
     return {"variable": f}
 
 
-def _of_pairs(model: Any, values: Any) -> dict[str, Any]:
+def _of_pairs(model: Estimator, values: Symbol) -> dict[str, Any]:
     """Votes of pairs of classes, and coupled probabilities, as ``estimators.multiclass`` has them."""
     k, sigmoids = len(model.classes_), model._sigmoids if model.probability else None
     scores = values if k == 2 else _votes(values, k, model._ranks)
@@ -175,7 +177,7 @@ def _of_pairs(model: Any, values: Any) -> dict[str, Any]:
     return found | {"probabilities": _coupled(p, predicted, k)}
 
 
-def _votes(values: Any, k: int, ranks: Array | None) -> Any:
+def _votes(values: Symbol, k: int, ranks: Array | None) -> Any:
     first, second = (np.zeros((values.shape[1], k)) for _ in range(2))
     for t, (a, b) in enumerate(pairs_of(k)):
         first[t, a] = second[t, b] = 1.0
@@ -186,7 +188,7 @@ def _votes(values: Any, k: int, ranks: Array | None) -> Any:
     return votes + sums / (3.0 * (np.abs(sums) + 1.0))
 
 
-def _coupled(p: Any, predicted: Any, k: int) -> Any:
+def _coupled(p: Symbol, predicted: Symbol | None, k: int) -> Any:
     """``couple`` of the pairs' probabilities: (Q + 11^T) x = 1, x over its sum. Q is as there; adding 11^T changes the
     solution by a factor alone, and leaves a positive definite matrix, which elimination without pivots solves.
     """
@@ -211,34 +213,34 @@ def _coupled(p: Any, predicted: Any, k: int) -> Any:
     return np.where(chosen > 0.5, largest, np.where(top > 0.5, own, x))
 
 
-def _one_hot(program: Program, index: Any, k: int) -> Any:
+def _one_hot(program: Program, index: Symbol, k: int) -> Any:
     eye = np.eye(k)
     return program.step("Gather", (None, k), eye, index, axis=0)
 
 
-def _label(classes: Array, scores: Any) -> Any:
+def _label(classes: Array, scores: Symbol) -> Any:
     index = _chosen(scores > 0) if scores.shape[1] == 1 else np.argmax(scores, axis=1)
     return _taken(classes, index)
 
 
-def _chosen(condition: Any) -> Any:
+def _chosen(condition: Symbol) -> Any:
     """0 or 1 for each row of a column of conditions."""
     return condition.cast("int64")[:, 0]
 
 
-def _taken(classes: Array, index: Any) -> Any:
+def _taken(classes: Array, index: Symbol) -> Any:
     """The class of each number."""
     whole = classes.dtype.kind in "iub"
     values = classes.astype(np.int64) if whole else np.array([str(c) for c in classes.tolist()], object)
     return index.program.step("Gather", (None,), values, index, kind=values.dtype, axis=0)
 
 
-def _beside(p: Any) -> Any:
+def _beside(p: Symbol) -> Any:
     """The probabilities of two classes from that of the second."""
     return np.concatenate([1.0 - p, p], axis=1)
 
 
-def _assembled(program: Program, answers: dict[str, Any], shape: Any) -> Any:
+def _assembled(program: Program, answers: dict[str, Any], shape: Sequence[int | None]) -> Any:
     """The programme as ONNX's own structure, checked."""
     import onnx
     from onnx import TensorProto, helper, numpy_helper
@@ -270,5 +272,5 @@ def _assembled(program: Program, answers: dict[str, Any], shape: Any) -> Any:
     return made
 
 
-def _step(operator: str, value: Any, name: str, **attributes: Any) -> Step:
+def _step(operator: str, value: Recorded, name: str, **attributes: Any) -> Step:
     return Step(operator, (value.name,), name, attributes)

@@ -64,7 +64,7 @@ class _Damage(Exception):
 class _Pages:
     """The pages of a file, as its description says."""
 
-    def __init__(self, content: Any) -> None:
+    def __init__(self, content: mmap.mmap) -> None:
         self.content, self.end = content, len(content) - 8
         if self.end < 4 or content[:4] != _MAGIC or content[-4:] != _MAGIC:
             raise _Damage
@@ -112,7 +112,7 @@ def _need(truth: bool) -> None:
 class _Compact:
     """Thrift's compact protocol, from ``at`` on and not beyond ``end``."""
 
-    def __init__(self, content: Any, at: int, end: int) -> None:
+    def __init__(self, content: mmap.mmap, at: int, end: int) -> None:
         self.content, self.at, self.end = content, at, end
 
     def _byte(self) -> int:

@@ -64,7 +64,7 @@ class Header:
     kind: str
 
 
-def save(model: Any, path: str | Path) -> None:
+def save(model: object, path: str | Path) -> None:
     """Write a model, a kernel, or a dictionary or list of them and of data, to a file. The file appears whole or not at
     all.
 
@@ -134,7 +134,7 @@ def write_whole(path: Path, content: bytes | memoryview) -> None:
         beside.unlink(missing_ok=True)
 
 
-def save_or_rescue(model: Any, path: Path) -> Path:
+def save_or_rescue(model: object, path: Path) -> Path:
     """Where a model that took long to find was saved: the path, or a new file in the folder for temporary files where
     nothing can be written there. A model that no file can hold is an error, as in ``save``.
     """
@@ -223,7 +223,7 @@ def header(path: str | Path) -> Header:
     return _opened(path)[1]
 
 
-def _archive(packed: Any) -> io.BytesIO:
+def _archive(packed: object) -> io.BytesIO:
     from skops.io import dumps, get_untrusted_types
 
     try:
@@ -318,7 +318,7 @@ def _check_content(name: str, content: bytes, not_ours: str) -> None:
             )
 
 
-def _unrolled(state: Any, known: dict[int, int]) -> int:
+def _unrolled(state: object, known: dict[int, int]) -> int:
     """How many values a tree has when everything that it refers to stands in the place of the reference."""
     if isinstance(state, list):
         return sum(_unrolled(part, known) for part in state)

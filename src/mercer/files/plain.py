@@ -18,7 +18,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from mercer import arrays
-from mercer.annotations import Index, Samples
+from mercer.annotations import Estimator, Index, Samples
+from mercer.arrays import Array
 from mercer.data import Graph, as_frame
 from mercer.data.networks import Network
 from mercer.data.tables import excerpt
@@ -52,7 +53,7 @@ class ModelFileError(ValueError):
         super().__init__(coded(message, code))
 
 
-def pack(value: Any, where: str, known: dict[int, tuple[Any, Any]]) -> Any:
+def pack(value: object, where: str, known: dict[int, tuple[Any, Any]]) -> Any:
     """A copy of a value in which everything is of a form that skops holds; what is met twice is packed once."""
     if id(value) in known:
         packed = known[id(value)][1]
@@ -74,7 +75,7 @@ def pack(value: Any, where: str, known: dict[int, tuple[Any, Any]]) -> Any:
     return packed
 
 
-def restore(value: Any, known: dict[int, tuple[Any, Any]]) -> Any:
+def restore(value: object, known: dict[int, tuple[Any, Any]]) -> Any:
     """What was packed, from the innermost outwards; what is met twice is restored once."""
     if id(value) in known:
         return known[id(value)][1]
@@ -90,7 +91,7 @@ def restore(value: Any, known: dict[int, tuple[Any, Any]]) -> Any:
     return restored
 
 
-def _check_members(value: Any) -> None:
+def _check_members(value: object) -> None:
     """That an object has the attributes that its class needs, and none that would stand in the place of a method."""
     if (
         isinstance(value, type)
@@ -135,7 +136,7 @@ def _with_parts(value: Any, change: Callable[[Any, str], Any]) -> Any:
     return value
 
 
-def _is_function(value: Any) -> bool:
+def _is_function(value: object) -> bool:
     """Whether a value is code. NumPy's universal functions are not: every NumPy has them, by the same name."""
     known = isinstance(value, type | np.ufunc | BaseEstimator) or is_dataclass(value) or hasattr(value, "shape")
     return isinstance(value, types.MethodType) or (callable(value) and not known)
@@ -170,7 +171,7 @@ def _plain(value: Any, where: str) -> Any:
     return Table.of(series.to_frame(), where, single=True) if isinstance(series, nw.Series) else value
 
 
-def _without_run(model: Any) -> Any:
+def _without_run(model: Estimator) -> Any:
     other = object.__new__(type(model))
     other.__dict__.update({name: value for name, value in vars(model).items() if name not in _OF_A_RUN})
     if "progress" in vars(model):
@@ -204,9 +205,9 @@ class Members(Plain):
 class Texts(Plain):
     """A list of texts, some of them None, in one buffer of UTF-8."""
 
-    buffer: Any
-    ends: Any
-    missing: Any
+    buffer: Array
+    ends: Array
+    missing: Array
 
     @classmethod
     def of(cls, items: Sequence[str | None]) -> Texts:
@@ -240,9 +241,9 @@ class Sparse(Plain):
 
     name: str
     shape: tuple[int, ...]
-    data: Any
+    data: Array
     indices: Index
-    indptr: Any
+    indptr: Array
 
     @classmethod
     def of(cls, X: Samples) -> Sparse:
@@ -262,7 +263,7 @@ class Sparse(Plain):
 class Tensor(Plain):
     """A tensor of torch, restored on the CPU."""
 
-    values: Any
+    values: Array
 
     def restored(self) -> Any:
         return arrays.to_device(self.values, "cpu")
@@ -304,7 +305,7 @@ class Table(Plain):
         return frame[self.names[0]] if self.single else frame
 
 
-def _values_of(column: nw.Series[Any], gone: Any, where: str) -> Any:
+def _values_of(column: nw.Series[Any], gone: Array, where: str) -> Any:
     """A column as an array or texts, with something else where a value is missing."""
     kind = column.dtype
     if kind.is_numeric() or kind == nw.Boolean:
@@ -326,7 +327,7 @@ def _values_of(column: nw.Series[Any], gone: Any, where: str) -> Any:
     )
 
 
-def _can_be_packed(item: Any) -> bool:
+def _can_be_packed(item: object) -> bool:
     """Whether an object in a column is of a kind that a file holds; what is inside of it is looked at when it is
     packed.
     """

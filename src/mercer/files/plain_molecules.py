@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from mercer.arrays import Array
 from mercer.data.molecules import chemistry, is_ase
 from mercer.files.plain_form import Plain
+
+if TYPE_CHECKING:
+    from ase import Atoms
+    from rdkit import Chem
 
 
 def in_plain_form(value: Any) -> Plain | None:
@@ -24,7 +29,7 @@ class Molecule(Plain):
     properties: list[Any]
 
     @classmethod
-    def of(cls, mol: Any) -> Molecule:
+    def of(cls, mol: Chem.Mol) -> Molecule:
         found = [atom.GetPropsAsDict(True, False) for atom in mol.GetAtoms()]
         kept = [{k: v for k, v in each.items() if type(v) in _SETTERS} for each in found]
         return cls(str(chemistry().MolToJSON(mol)), kept if any(kept) else [])
@@ -47,13 +52,13 @@ _SETTERS = {str: "SetProp", int: "SetIntProp", float: "SetDoubleProp", bool: "Se
 class AtomsInSpace(Plain):
     """ASE's ``Atoms``: what they are, where, and the cell that repeats them."""
 
-    numbers: Any
-    positions: Any
-    cell: Any
-    periodic: Any
+    numbers: Array
+    positions: Array
+    cell: Array
+    periodic: Array
 
     @classmethod
-    def of(cls, atoms: Any) -> AtomsInSpace:
+    def of(cls, atoms: Atoms) -> AtomsInSpace:
         return cls(atoms.get_atomic_numbers(), atoms.get_positions(), atoms.get_cell()[:], atoms.get_pbc())
 
     def restored(self) -> Any:

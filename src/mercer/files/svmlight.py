@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import polars as pl
 from scipy import sparse
 
 from mercer.annotations import Index, Samples, Targets
+from mercer.arrays import Array
 from mercer.data import DataError
 
 _NAME = re.compile(r"x(0|[1-9][0-9]{0,17})")
@@ -64,7 +66,7 @@ class SparseTable:
 
     X: Samples
     indices: Index
-    target: Any
+    target: Array
 
     @property
     def height(self) -> int:
@@ -165,7 +167,7 @@ def looks_like_svmlight(text: str) -> bool:
     return bool(lines) and _LINE.fullmatch(lines[0].strip()) is not None
 
 
-def read_svmlight(lines: Iterator[str], path: Any) -> SparseTable:
+def read_svmlight(lines: Iterator[str], path: str | Path) -> SparseTable:
     """The lines ``label index:value …`` as a table."""
     target, ends, indices, values = array("d"), array("q", [0]), array("q"), array("d")
     for number, line in enumerate(lines, start=1):

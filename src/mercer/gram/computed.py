@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from mercer import arrays
-from mercer.annotations import Index, Items
+from mercer.annotations import Index, Items, Symbol
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import leaves, size
@@ -220,7 +220,7 @@ class FamilyGram(KernelGram):
     _tiles: Family
 
     @classmethod
-    def together(cls, grams: Sequence[KernelGram], weights: Any) -> FamilyGram:
+    def together(cls, grams: Sequence[KernelGram], weights: ArrayLike) -> FamilyGram:
         """Matrices of one ``family_key``."""
         one = grams[0]
         made = Family([gram._tiles for gram in grams], weights)
@@ -249,7 +249,7 @@ _PLAIN = ELEMENTWISE - {"apply"} | {"leaf", "number", "dot", "sqdist", "sqnorm"}
 _known: dict[Any, tuple[Node, Node | None]] = {}
 
 
-def _formulas(kernel: Any, left: Any, right: Any, *, exact_diagonal: bool) -> tuple[Node, Node | None]:
+def _formulas(kernel: Any, left: Items, right: Items, *, exact_diagonal: bool) -> tuple[Node, Node | None]:
     """What the kernel computes of a pair and, where it is wanted, of an item with itself.
 
     Small fits would spend a tenth of their time on recording, so the last formulas are known by the kernel's class and
@@ -288,7 +288,7 @@ def parameter_symbol(name: str, value: Any) -> Any:
     )
 
 
-def departures(symbol: Any) -> dict[str, Node]:
+def departures(symbol: Symbol) -> dict[str, Node]:
     """θ/θ₀ − 1 for a parameter θ that is now θ₀, or for each of its components, by name: 0, with the derivative 1 by
     log θ. Of θ₀ = 0, where that derivative is 0, θ itself. Of plain numbers, none.
 
@@ -307,7 +307,7 @@ def departures(symbol: Any) -> dict[str, Node]:
     return {name: symbol / value - 1.0 if value else symbol}
 
 
-def common_dtype(rep: Any, compute: Compute) -> np.dtype[Any]:
+def common_dtype(rep: Items, compute: Compute) -> np.dtype[Any]:
     """The precision to compute in: what was asked for, else float32 if all numbers are, else float64."""
     if compute.dtype is not None:
         return np.dtype("float32" if compute.dtype == "tf32" else compute.dtype)

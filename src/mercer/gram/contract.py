@@ -16,7 +16,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import ArrayLike, DTypeLike
 from scipy import sparse
 
 from mercer import arrays
@@ -249,12 +249,12 @@ class Gram(ABC):
             raise TypeError(coded(f"A Gram matrix is multiplied with real numbers, not with {V.dtype}.", "M102"))
         return V
 
-    def __matmul__(self, V: Any) -> Array:
+    def __matmul__(self, V: ArrayLike) -> Array:
         """K V in float64, for a vector or a matrix V; K is not stored."""
         V = self._right(V)
         return self._product(V[:, None])[:, 0] if V.ndim == 1 else self._product(V)
 
-    def normal(self, V: Any, between: Callable[[slice, Array], Array] | None = None) -> Array:
+    def normal(self, V: ArrayLike, between: Callable[[slice, Array], Array] | None = None) -> Array:
         """K^T h(K V) for a vector or a matrix V, each value of K computed once where that is possible.
 
         Parameters
@@ -316,7 +316,7 @@ class Gram(ABC):
         """The matrices that this one is a weighted sum of, where it keeps them apart; else itself alone."""
         return [self]
 
-    def weighted(self, weights: Any) -> Gram:
+    def weighted(self, weights: ArrayLike) -> Gram:
         """The sum of its parts with other weights.
 
         Parameters

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
-from mercer.annotations import Index, Items
+from mercer.annotations import Index, Items, Symbol
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import HashedRows, chunks, size, take
@@ -138,7 +138,13 @@ class CountsGram(FactoredGram):
     def width(self) -> int:
         return sum(int(C.shape[1]) for _, C in self.sides[0].terms) + (self.sides[0].constant > 0)
 
-    def _like(self, left: Counts, right: Counts, dtype: DTypeLike | None = None, diagonal: Any = None) -> CountsGram:
+    def _like(
+        self,
+        left: Counts,
+        right: Counts,
+        dtype: DTypeLike | None = None,
+        diagonal: Array | Callable[[], Array] | None = None,
+    ) -> CountsGram:
         other = CountsGram(left, right, self.compute, self.dtype if dtype is None else dtype, diagonal=diagonal)
         other.name = self.name
         return other
@@ -234,11 +240,11 @@ class _Formula:
         )
 
 
-def _times(scale: float, value: Any) -> Any:
+def _times(scale: float, value: Symbol) -> Any:
     return value if scale == 1 else scale * value
 
 
-def _numbered_together(a: Any, b: Any) -> tuple[Any, Any]:
+def _numbered_together(a: HashedRows | sparse.csr_array, b: HashedRows | sparse.csr_array) -> tuple[Any, Any]:
     if not isinstance(a, HashedRows):
         return a, b
     places, width = together([a] if b is a else [a, b])
@@ -255,7 +261,7 @@ def _features(side: Counts, dtype: DTypeLike) -> Any:
     return sparse.csr_array(sparse.hstack(parts, format="csr") if len(parts) > 1 else parts[0]).astype(dtype)
 
 
-def _csr(counts: HashedRows, places: Any, width: int) -> Any:
+def _csr(counts: HashedRows, places: Array, width: int) -> Any:
     made = sparse.csr_array((counts.shape[0], max(1, width)), dtype=np.float32)
     # as they are: the constructor would copy what it checks
     made.data, made.indices = counts.values.astype(np.float32), places
@@ -264,13 +270,13 @@ def _csr(counts: HashedRows, places: Any, width: int) -> Any:
     return made
 
 
-def _taken(C: Any, rows: Index) -> Any:
+def _taken(C: sparse.csr_array, rows: Index) -> Any:
     part = take(C, rows)
     part.distinct = True
     return part
 
 
-def product(C: Any, V: Array, workers: int) -> Array:
+def product(C: sparse.csr_array, V: Array, workers: int) -> Array:
     """C V in float64."""
     out = np.zeros((C.shape[0], V.shape[1]))
     loop = compiling.compiled(_product_loop)
@@ -282,7 +288,7 @@ def product(C: Any, V: Array, workers: int) -> Array:
     return out
 
 
-def transposed_product(C: Any, V: Array, count: int, workers: int) -> Array:
+def transposed_product(C: sparse.csr_array, V: Array, count: int, workers: int) -> Array:
     """C^T V in float64: so many parts of the rows apart, added up in their order, so that threads do not change a
     bit.
     """

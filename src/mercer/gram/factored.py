@@ -152,7 +152,9 @@ class LowRankGram(FactoredGram):
     array([1., 3., 4.])
     """
 
-    def __init__(self, left: Any, right: Any = None, compute: Compute | None = None, diagonal: Any = None) -> None:
+    def __init__(
+        self, left: Items, right: Items = None, compute: Compute | None = None, diagonal: Array | None = None
+    ) -> None:
         self.left, self.compute = left, compute or Compute()
         self.right = left if right is None else right
         self.diagonal = diagonal if self.right is self.left else None
@@ -243,7 +245,7 @@ class LowRankGram(FactoredGram):
         """
         return meet(self.left, self.right)
 
-    def _like(self, left: Any, right: Any, compute: Compute, diagonal: Any = None) -> LowRankGram:
+    def _like(self, left: Items, right: Items, compute: Compute, diagonal: Array | None = None) -> LowRankGram:
         other = LowRankGram(left, right, compute, diagonal)
         other.fixed, other.name = self.fixed, self.name
         return other

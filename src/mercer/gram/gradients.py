@@ -100,13 +100,15 @@ def pair_gradients(kernel: Any, A: Items, weights: Array, compute: Compute) -> A
     return _placed(symbols, {index: arrays.to_numpy(values) for index, values in found.items()})
 
 
-def _placed(symbols: Any, found: dict[int, Array]) -> Any:
+def _placed(symbols: Items, found: dict[int, Array]) -> Any:
     """Each once: a leaf that occurs twice, the data itself in two terms, has one gradient."""
     return tuple(_placed(s, found) for s in symbols) if isinstance(symbols, tuple) else found.pop(symbols.data, None)
 
 
 class _Gradients:
-    def __init__(self, name: str, left: list[Any], right: list[Any], coef: Array, dtype: Any, compute: Compute) -> None:
+    def __init__(
+        self, name: str, left: list[Any], right: list[Any], coef: Array, dtype: np.dtype[Any], compute: Compute
+    ) -> None:
         self.name, self.left, self.right, self.dtype, self.compute = name, left, right, dtype, compute
         tensor = next((x for x in (*left, *right) if arrays.is_tensor(x)), None)
         self.device = compute.device if tensor is None else str(tensor.device)
@@ -218,7 +220,7 @@ class _Gradients:
 class _PairGradients(_Gradients):
     """Each pair has a weight of its own, which the slopes, stored for once, are multiplied with."""
 
-    def __init__(self, name: str, items: list[Any], weights: Array, dtype: Any, compute: Compute) -> None:
+    def __init__(self, name: str, items: list[Any], weights: Array, dtype: np.dtype[Any], compute: Compute) -> None:
         super().__init__(name, items, items, weights, dtype, compute)
 
     def _add(self, n: Node, slope: Node) -> None:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import ArrayLike, DTypeLike
 from scipy import sparse
 
 from mercer import arrays
@@ -29,7 +29,7 @@ _GROUPS = 16  # independent sums of a pass
 _IN_CACHE, _ON_DEVICE = 2**21, 2**28  # bytes of a strip of it
 
 
-def as_gram(K: Any, compute: Compute | None = None) -> Gram:
+def as_gram(K: ArrayLike | Gram, compute: Compute | None = None) -> Gram:
     """A matrix of numbers as a Gram; a Gram as it is."""
     return K if isinstance(K, Gram) else DenseGram(K, compute)
 
@@ -229,7 +229,7 @@ class SparseGram(Gram):
 
     stored, quick_products = True, True
 
-    def __init__(self, K: Any, compute: Compute | None = None) -> None:
+    def __init__(self, K: sparse.sparray | sparse.spmatrix, compute: Compute | None = None) -> None:
         self.K, self.compute = sparse.csr_array(K), compute or Compute()
         self.shape, self.dtype = (self.K.shape[0], self.K.shape[1]), self.K.dtype
 

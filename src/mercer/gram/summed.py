@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import ArrayLike, DTypeLike
 from scipy import sparse
 
 from mercer import arrays
@@ -59,7 +59,7 @@ class SumGram(Gram):
            [0.368, 3.   ]])
     """
 
-    def __init__(self, parts: Sequence[Gram], weights: Any, *, symmetric: bool = False) -> None:
+    def __init__(self, parts: Sequence[Gram], weights: ArrayLike, *, symmetric: bool = False) -> None:
         self._parts = list(parts)
         self.weights, self._symmetric = np.asarray(weights, np.float64), symmetric
         if not self._parts or self.weights.shape != (len(self._parts),):
@@ -79,7 +79,7 @@ class SumGram(Gram):
     def parts(self) -> list[Gram]:
         return self._parts
 
-    def weighted(self, weights: Any) -> SumGram:
+    def weighted(self, weights: ArrayLike) -> SumGram:
         """The same parts with other weights."""
         out = SumGram(self._parts, weights, symmetric=self._symmetric)
         out.__dict__["_groups"] = self._groups  # with what is packed for them
@@ -160,14 +160,14 @@ class SumGram(Gram):
             return None
         scaled = [np.sqrt(w) * f.phi for w, f in known]
         if any(sparse.issparse(phi) for phi in scaled):
-            both: Any = sparse.hstack(scaled, format="csr")
+            both: Array | sparse.csr_array = sparse.hstack(scaled, format="csr")
         else:
             both = arrays.namespace(*scaled).concatenate(scaled, axis=1)
         return LowRankGram(both, both, self.compute).features(at_most)
 
-    def _total(self, ask: Any, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
+    def _total(self, ask: Callable[[Gram], Array], shape: tuple[int, ...], dtype: DTypeLike) -> Array:
         """Σ_m w_m ask(K_m)."""
-        total: Any = None
+        total: Array | None = None
         for w, part in self._used:
             values = w * ask(part)
             total = values if total is None else total + values
@@ -230,7 +230,7 @@ class SumGram(Gram):
 class _PartOfSum(SumGram):
     """Some rows and columns of a sum: those of its parts are taken when somebody asks for the parts."""
 
-    def __init__(self, whole: SumGram, rows: Any, cols: Any, symmetric: bool) -> None:
+    def __init__(self, whole: SumGram, rows: Index, cols: Index, symmetric: bool) -> None:
         self._whole, self._chosen = whole, (rows, cols)
         self.weights, self._symmetric, self.name = whole.weights, symmetric, whole.name
         self.compute, self.dtype = whole.compute, whole.dtype

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from mercer import arrays
+from mercer.arrays import Array
 from mercer.data import chunks
 from mercer.gram.stored import DenseGram
 from mercer.native.linalg import eigenvalues
@@ -17,7 +18,7 @@ _EDGE = 512
 _DENSE_EIGENVALUES = 1000  # up to here LAPACK is faster and needs no convergence
 
 
-def asymmetry(K: Any, tolerance: float) -> tuple[int, int] | None:
+def asymmetry(K: Array, tolerance: float) -> tuple[int, int] | None:
     """The first pair i < j (tile by tile) with |K_ij − K_ji| > tolerance·max|K|, or None. Stops at the first tile that
     has one.
     """
@@ -41,7 +42,7 @@ def asymmetry(K: Any, tolerance: float) -> tuple[int, int] | None:
     return None if worst is None or worst[0] <= tolerance * largest else worst[1:]
 
 
-def beyond_schwarz(K: Any, root: Any, tolerance: float) -> tuple[int, int] | None:
+def beyond_schwarz(K: Array, root: Array, tolerance: float) -> tuple[int, int] | None:
     """The pair with the most of |K_ij| above √(K_ii K_jj), beyond rounding, or None; ``root`` is √K_ii. Strip by strip:
     no second matrix.
     """
@@ -55,7 +56,7 @@ def beyond_schwarz(K: Any, root: Any, tolerance: float) -> tuple[int, int] | Non
     return None if worst[1] < 0 else worst[1:]
 
 
-def check_symmetric(K: Any, tolerance: float | None = None) -> None:
+def check_symmetric(K: Array, tolerance: float | None = None) -> None:
     """Raise ValueError, naming a pair, if K is not symmetric up to rounding."""
     tolerance = (1e-10 if arrays.numpy_dtype(K) == np.float64 else 1e-5) if tolerance is None else tolerance
     found = asymmetry(K, tolerance)
@@ -70,7 +71,7 @@ def check_symmetric(K: Any, tolerance: float | None = None) -> None:
         )
 
 
-def extreme_eigenvalues(K: Any) -> tuple[float, float]:
+def extreme_eigenvalues(K: Array) -> tuple[float, float]:
     """The smallest and the largest eigenvalue of a symmetric matrix: LAPACK when small, Lanczos when large."""
     K = arrays.to_numpy(K).astype(np.float64, copy=False)
     n = K.shape[0]

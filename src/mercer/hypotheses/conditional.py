@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import stats
 from sklearn.utils import check_array, check_random_state
 
 from mercer import arrays
-from mercer.annotations import RandomState, Samples
+from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.data import Vectors, size
 from mercer.hypotheses.kernels import items
@@ -32,7 +31,7 @@ _SEEN = 1e-5  # of the largest eigenvalue: what is kept of a kernel's features
 def kci_test(
     X: Samples, Y: Samples, Z: Samples, kernel_x: Kernel | None = None, kernel_y: Kernel | None = None,
     kernel_z: Kernel | None = None, *, method: str = "gamma", n_permutations: int = 1000,
-    random_state: RandomState = None,
+    random_state: int | np.random.RandomState | None = None,
 ) -> Outcome:  # fmt: skip
     """X ⟂ Y | Z: T = Σ_ij ⟨a_i, a_j⟩⟨b_i, b_j⟩ k(z_i, z_j)/n, where a and b are what is left of φ(x) and ψ(y) after
     regression on z.
@@ -149,7 +148,7 @@ def _quadratic(a: Array, W: Array) -> float:
     return float(np.einsum("ir,ir->", a, W @ a))
 
 
-def _among(near: Array, rng: Any) -> Array:
+def _among(near: Array, rng: np.random.RandomState) -> Array:
     """An order in which each item stands for one of its neighbours, as far as possible each once."""
     n, k = near.shape
     used, order = np.zeros(n, bool), np.empty(n, np.int64)
@@ -197,7 +196,7 @@ def _conditions(Z: Samples, kernel: Kernel | None) -> tuple[_Ridges, Array, Arra
     return _Ridges([_spectrum(K) for K in kernels]), np.exp(-d2 / (4 * middle)), d2
 
 
-def _left(V: Any, kernel: Kernel | None, ridges: _Ridges, name: str) -> tuple[Array, Array]:
+def _left(V: Samples, kernel: Kernel | None, ridges: _Ridges, name: str) -> tuple[Array, Array]:
     """(what is left of the features of a view, and the matrix by which it came about)."""
     n = size(V)
     first = np.eye(n) - 1 / n
@@ -221,7 +220,7 @@ def _spectrum(K: Array, least: float = 1e-9) -> tuple[Array, Array]:
     return w[used], U[:, used]
 
 
-def _numbers(V: Any, name: str) -> Array:
+def _numbers(V: Samples, name: str) -> Array:
     with coding_scikit_learn():
         return np.asarray(check_array(V.toarray() if hasattr(V, "toarray") else V, dtype=np.float64, input_name=name))
 

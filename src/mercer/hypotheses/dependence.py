@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise, product
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from mercer import arrays
-from mercer.annotations import RandomState, Samples
+from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import chunks, size, take
@@ -20,6 +21,7 @@ from mercer.hypotheses.kernels import items, kernels_of
 from mercer.hypotheses.permutations import aggregated, check_permutations
 from mercer.hypotheses.result import Outcome
 from mercer.hypotheses.spread import SpreadPair
+from mercer.kernels.base import Kernel
 from mercer.native.linalg import centred
 from mercer.runtime import compiling, threads
 from mercer.solvers.incomplete import incomplete_cholesky
@@ -31,8 +33,9 @@ _STEPS = 2**22  # of a compiled call
 
 
 def hsic_test(
-    X: Samples, Y: Samples, kernel_x: Any = None, kernel_y: Any = None, *, n_permutations: int = 1000,
-    statistic: str = "biased", random_state: RandomState = None, compute: Compute | None = None,
+    X: Samples, Y: Samples, kernel_x: Kernel | Sequence[Kernel] | str | None = None,
+    kernel_y: Kernel | Sequence[Kernel] | str | None = None, *, n_permutations: int = 1000, statistic: str = "biased",
+    random_state: int | np.random.RandomState | None = None, compute: Compute | None = None,
 ) -> Outcome:  # fmt: skip
     """HSIC = tr(K H L H)/n², the squared norm of the covariance between φ(x) and ψ(y); 0 only if x and y are
     independent, for characteristic kernels.
@@ -173,7 +176,14 @@ def _features(gram: Gram) -> Array:
 
 
 def _blocks(
-    kernel_x: Any, kernel_y: Any, X: Samples, Y: Samples, length: int, count: int, rng: Any, compute: Compute | None
+    kernel_x: Kernel,
+    kernel_y: Kernel,
+    X: Samples,
+    Y: Samples,
+    length: int,
+    count: int,
+    rng: np.random.RandomState,
+    compute: Compute | None,
 ) -> Outcome:
     """The mean over blocks, against the same with the items of Y in each block in another order."""
     rows = chunks(size(X) // length * length, length)
@@ -183,7 +193,12 @@ def _blocks(
     return aggregated(_NAME, total[None] / len(rows), f"{len(rows)} blocks of {length}")
 
 
-def _of_block(kernels: Any, X: Samples, Y: Samples, how: tuple[int, int, Any, Compute | None]) -> Array:
+def _of_block(
+    kernels: tuple[Kernel, Kernel],
+    X: Samples,
+    Y: Samples,
+    how: tuple[int, int, np.random.RandomState | np.random.Generator, Compute | None],
+) -> Array:
     """HSIC of some pairs, in their order and with those of Y in ``count`` others."""
     length, count, rng, compute = how
     K, L = kernels[0].gram(X, compute=compute), kernels[1].gram(Y, compute=compute)
@@ -191,8 +206,8 @@ def _of_block(kernels: Any, X: Samples, Y: Samples, how: tuple[int, int, Any, Co
 
 
 def _spread(
-    X: Samples, Y: Samples, kernels: tuple[Any, Any], n_permutations: int, statistic: str, random_state: RandomState,
-    compute: Compute | None,
+    X: Samples, Y: Samples, kernels: tuple[Any, Any], n_permutations: int, statistic: str,
+    random_state: int | np.random.RandomState | None, compute: Compute | None,
 ) -> Outcome:  # fmt: skip
     """``_blocks`` of Dask collections whose blocks have the same sizes."""
     if statistic != "block":
@@ -208,6 +223,6 @@ def _spread(
     return aggregated(_NAME, found[None], f"{number} blocks of {length}")
 
 
-def _orders(n: int, count: int, rng: Any) -> Array:
+def _orders(n: int, count: int, rng: np.random.RandomState | np.random.Generator) -> Array:
     """That of the data, then those of permutations."""
     return np.stack([np.arange(n), *(rng.permutation(n) for _ in range(count))]).astype(np.int32)

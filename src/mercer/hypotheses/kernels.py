@@ -18,7 +18,7 @@ _WIDTHS = 10
 _SEEN = 500  # items whose distances are looked at
 
 
-def items(V: Any, *kernels: Any) -> Any:
+def items(V: Samples, *kernels: Any) -> Any:
     """What a test compares: a table where its kernels are of vectors, single numbers being a table of one column; else
     as it is given.
     """

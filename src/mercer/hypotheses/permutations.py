@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mercer.arrays import Array
@@ -11,7 +9,7 @@ from mercer.hypotheses.result import Outcome, permutation_outcome
 from mercer.troubles import coded
 
 
-def check_permutations(count: Any) -> int:
+def check_permutations(count: object) -> int:
     if isinstance(count, bool) or not (isinstance(count, int | np.integer) and count >= 1):
         raise ValueError(
             coded(

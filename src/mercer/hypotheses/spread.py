@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from mercer.annotations import RandomState, Samples
+from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import check_same_width, chunks, size, take
 from mercer.data.blocks import joined
 from mercer.distributed import Partitions, Workers, as_block, blocks_of, is_collection
 from mercer.hypotheses.kernels import comparable, items
+from mercer.kernels.base import Kernel
 from mercer.troubles import coded
 
 _FEW = 2000  # samples of each side that a kernel takes its parameters from
@@ -66,7 +67,12 @@ class SpreadPair:
         self.some = joined([some[2] for some in there]), joined([some[3] for some in there])
 
     def mean(
-        self, statistics: Statistics, kernels: Any, length: int, count: int, random_state: RandomState
+        self,
+        statistics: Statistics,
+        kernels: Kernel | tuple[Kernel, Kernel],
+        length: int,
+        count: int,
+        random_state: int | np.random.RandomState | None,
     ) -> tuple[Array, int]:
         """The mean of a statistic over blocks of ``length`` samples, and how many those are."""
         seed = int(check_random_state(random_state).randint(2**31))
@@ -104,7 +110,7 @@ def _some(pair: tuple[int, Samples, Samples], count: int) -> tuple[Any, ...] | N
 def _summed(
     pair: tuple[int, Samples, Samples],
     statistics: Statistics,
-    kernels: Any,
+    kernels: Kernel | tuple[Kernel, Kernel],
     length: int,
     count: int,
     seed: int,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from scipy import stats
 from sklearn.utils import check_random_state
 
 from mercer import arrays
-from mercer.annotations import RandomState, Samples
+from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import check_same_width, chunks, size, stack, take
@@ -29,8 +29,9 @@ _STATISTICS = ("unbiased", "biased", "linear", "block")
 
 
 def mmd_test(
-    X: Samples, Y: Samples, kernel: Any = None, *, n_permutations: int = 1000, statistic: str = "unbiased",
-    random_state: RandomState = None, compute: Compute | None = None,
+    X: Samples, Y: Samples, kernel: Kernel | Sequence[Kernel] | str | None = None, *, n_permutations: int = 1000,
+    statistic: str = "unbiased", random_state: int | np.random.RandomState | None = None,
+    compute: Compute | None = None,
 ) -> Outcome:  # fmt: skip
     """MMD² = ‖μ_P − μ_Q‖² between the means of two samples in feature space; 0 only if P = Q where the kernel is
     characteristic.
@@ -181,7 +182,7 @@ def _linear(kernel: Kernel, X: Samples, Y: Samples, compute: Compute | None) -> 
 
 
 def _blocks(
-    kernel: Kernel, X: Samples, Y: Samples, length: int, count: int, rng: Any, compute: Compute | None
+    kernel: Kernel, X: Samples, Y: Samples, length: int, count: int, rng: np.random.RandomState, compute: Compute | None
 ) -> Outcome:
     """The mean over blocks of unbiased MMD², against the same with the items of each block dealt anew."""
     rows = chunks(min(size(X), size(Y)) // length * length, length)
@@ -191,7 +192,12 @@ def _blocks(
     return aggregated(_NAME, total[None] / len(rows), f"{len(rows)} blocks of {length}")
 
 
-def _of_block(kernel: Kernel, X: Samples, Y: Samples, how: tuple[int, int, Any, Compute | None]) -> Array:
+def _of_block(
+    kernel: Kernel,
+    X: Samples,
+    Y: Samples,
+    how: tuple[int, int, np.random.RandomState | np.random.Generator, Compute | None],
+) -> Array:
     """Unbiased MMD² of as many items of both, dealt as they are and ``count`` times anew."""
     length, count, rng, compute = how
     gram = kernel.gram(stack(X, Y), compute=compute)
@@ -201,10 +207,10 @@ def _of_block(kernel: Kernel, X: Samples, Y: Samples, how: tuple[int, int, Any, 
 def _spread(
     X: Samples,
     Y: Samples,
-    kernel: Any,
+    kernel: Kernel | Sequence[Kernel] | str | None,
     n_permutations: int,
     statistic: str,
-    random_state: RandomState,
+    random_state: int | np.random.RandomState | None,
     compute: Compute | None,
 ) -> Outcome:
     """``_blocks`` of Dask collections: each of their blocks with the one of the same number, in blocks of √n."""
@@ -222,7 +228,7 @@ def _spread(
     return aggregated(_NAME, found[None], f"{number} blocks of {length}")
 
 
-def _members(m: int, n: int, count: int, rng: Any) -> Array:
+def _members(m: int, n: int, count: int, rng: np.random.RandomState | np.random.Generator) -> Array:
     """Who is in the first sample: in the data, then in each permutation."""
     out = np.zeros((m + n, count + 1), bool)
     out[:m, 0] = True

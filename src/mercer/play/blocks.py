@@ -83,11 +83,11 @@ def _sliders(kernel: Kernel, numbers: Mapping[str, Any], at: str) -> Iterator[di
         yield described | (_whole(int(value), check) if _counts(field, value) else _real(float(value), field.metadata))
 
 
-def _is_number(value: Any) -> TypeGuard[float]:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool) and bool(np.isfinite(value))
 
 
-def _counts(field: dataclasses.Field[Any], value: Any) -> bool:
+def _counts(field: dataclasses.Field[Any], value: float) -> bool:
     """Whether a parameter is a whole number: the degree of a polynomial, not its offset."""
     return bool(field.metadata.get("whole")) or (isinstance(value, int) and field.metadata["check"](0.5) is not None)
 

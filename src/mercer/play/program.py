@@ -15,12 +15,15 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mercer.play.limits import LARGEST_MESSAGE
 from mercer.play.samples import of_table
 from mercer.play.state import Data
 from mercer.troubles import coded
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
 
 _GRACE = 0.4  # seconds after Ctrl-C until the process ends, whatever is still computed
 _NEEDED = ("starlette", "uvicorn", "websockets")
@@ -105,7 +108,7 @@ def _listening(host: str, port: int) -> socket.socket:
         raise OSError(coded(words, "M406")) from None
 
 
-def server(app: Any, dropped: Callable[[], None]) -> Any:
+def server(app: ASGIApp, dropped: Callable[[], None]) -> Any:
     """The loop, to be run on a socket; at Ctrl-C what is computed is dropped, and the process ends soon, also if
     something cannot be stopped.
     """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,36 +15,36 @@ WIDTH, HEIGHT = 4.0, 3.0  # the plane is [−4, 4] × [−3, 3]
 _DIGITS = 4  # of a coordinate: what a link holds is what is computed with
 
 
-def _moons(n: int, rng: Any) -> Drawn:
+def _moons(n: int, rng: np.random.Generator) -> Drawn:
     y = np.arange(n) % 2
     t = np.pi * rng.random(n)
     X = np.column_stack([np.cos(t) * (1 - 2 * y) + y - 0.5, np.sin(t) * (1 - 2 * y) + 0.5 * y - 0.25])
     return 1.3 * X + 0.22 * rng.standard_normal((n, 2)), y
 
 
-def _rings(n: int, rng: Any) -> Drawn:
+def _rings(n: int, rng: np.random.Generator) -> Drawn:
     y = np.arange(n) % 2
     t, r = 2 * np.pi * rng.random(n), np.where(y, 1.7, 0.6) + 0.12 * rng.standard_normal(n)
     return np.column_stack([r * np.cos(t), r * np.sin(t)]), y
 
 
-def _groups(n: int, rng: Any) -> Drawn:
+def _groups(n: int, rng: np.random.Generator) -> Drawn:
     y = np.arange(n) % 3
     centres = np.array([[-1.4, -0.6], [1.4, -0.7], [0.1, 1.2]])
     return centres[y] + 0.45 * rng.standard_normal((n, 2)), y
 
 
-def _squares(n: int, rng: Any) -> Drawn:
+def _squares(n: int, rng: np.random.Generator) -> Drawn:
     X = rng.uniform(-1, 1, (n, 2)) * [0.65 * WIDTH, 0.65 * HEIGHT]
     return X, ((X[:, 0] > 0) ^ (X[:, 1] > 0)).astype(int)
 
 
-def _overlap(n: int, rng: Any) -> Drawn:
+def _overlap(n: int, rng: np.random.Generator) -> Drawn:
     y = np.arange(n) % 2
     return np.column_stack([0.9 * (2 * y - 1), 0.5 * (2 * y - 1)]) + 0.9 * rng.standard_normal((n, 2)), y
 
 
-def _cloud(n: int, rng: Any) -> Drawn:
+def _cloud(n: int, rng: np.random.Generator) -> Drawn:
     t = rng.uniform(-1.2, 1.2, n)
     X = np.column_stack([1.6 * t, 0.9 * np.sin(2 * t)]) + 0.15 * rng.standard_normal((n, 2))
     far = np.arange(n) % 20 == 19
@@ -53,25 +52,25 @@ def _cloud(n: int, rng: Any) -> Drawn:
     return X, far.astype(int)
 
 
-def _same_mean(n: int, rng: Any) -> Drawn:
+def _same_mean(n: int, rng: np.random.Generator) -> Drawn:
     y = np.arange(n) % 2
     X = rng.standard_normal((n, 2)) * 0.7
     X[y == 1] = X[y == 1] * [1.5, 0.5]
     return X, y
 
 
-def _wave(n: int, rng: Any) -> Drawn:
+def _wave(n: int, rng: np.random.Generator) -> Drawn:
     x = rng.uniform(-0.7 * WIDTH, 0.7 * WIDTH, n)
     return np.column_stack([x, np.sin(2 * x) + 0.15 * x + 0.2 * rng.standard_normal(n)]), np.zeros(n, int)
 
 
-def _fan(n: int, rng: Any) -> Drawn:
+def _fan(n: int, rng: np.random.Generator) -> Drawn:
     x = rng.uniform(-0.7 * WIDTH, 0.7 * WIDTH, n)
     noise = (0.05 + 0.1 * (x + 0.7 * WIDTH)) * rng.standard_normal(n)
     return np.column_stack([x, 0.8 * np.sin(1.5 * x) + noise]), np.zeros(n, int)
 
 
-FAMILIES: dict[str, Callable[[int, Any], Drawn]] = {
+FAMILIES: dict[str, Callable[[int, np.random.Generator], Drawn]] = {
     "moons": _moons, "rings": _rings, "groups": _groups, "squares": _squares, "overlap": _overlap, "cloud": _cloud,
     "same mean": _same_mean, "wave": _wave, "fan": _fan,
 }  # fmt: skip

@@ -223,7 +223,7 @@ class Connection:
             self.outbox.append((job, data))
             self.filled.set()
 
-    def _say(self, view: View, identity: Any = None) -> None:
+    def _say(self, view: View, identity: object = None) -> None:
         self._put(None, frame(view, id=identity, last=True))
 
     # -- from the page -------------------------------------------------------------------------------------------------

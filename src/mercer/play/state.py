@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.kernels.base import Kernel
 from mercer.play import blocks
@@ -24,7 +25,7 @@ class Data:
     y.
     """
 
-    X: Any
+    X: Samples
     y: Array
     written: Callable[[], str]
 
@@ -56,14 +57,14 @@ def kernel_of(given: dict[str, Any], default: str) -> Kernel:
     return blocks.changed(kernel, change)
 
 
-def number(value: Any) -> float | None:
+def number(value: object) -> float | None:
     """A finite number, or None where it is none, or too large to compute with."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e300:
         return None
     return value
 
 
-def learner_of(given: Any, learners: dict[str, Any]) -> str:
+def learner_of(given: object, learners: dict[str, Any]) -> str:
     """The name of a learner of the mode; its first where none is named."""
     if given is None:
         return next(iter(learners))
@@ -72,7 +73,7 @@ def learner_of(given: Any, learners: dict[str, Any]) -> str:
     return given
 
 
-def values_of(given: Any, dials: tuple[Dial, ...]) -> dict[str, float]:
+def values_of(given: object, dials: tuple[Dial, ...]) -> dict[str, float]:
     """The parameters of a learner: numbers within their bounds; the default where one is not given."""
     if not isinstance(given, dict | None):
         raise Refused("The parameters of a learner are names with numbers.")
@@ -94,7 +95,7 @@ def pair_of(given: Any, n: int) -> tuple[int, int]:
     return (given[0], given[1]) if chosen else (0, min(1, n - 1))
 
 
-def data_of(given: Any, *, items: bool, table: Data | None = None) -> Data:
+def data_of(given: object, *, items: bool, table: Data | None = None) -> Data:
     """Samples as a page gives them: a family of points, points, texts, or the table that was opened."""
     if not isinstance(given, dict):
         raise Refused("There are no samples: draw a family of points, or add some.")
@@ -109,14 +110,14 @@ def data_of(given: Any, *, items: bool, table: Data | None = None) -> Data:
     return _points(given.get("points"))
 
 
-def _family(family: Any, n: Any, seed: Any) -> Data:
+def _family(family: object, n: object, seed: object) -> Data:
     if type(n) is not int or type(seed) is not int or not 0 <= seed < 2**32:
         raise Refused("The number of points and the seed are whole numbers, the seed from 0 on.")
     X, y = draw(str(family), n, seed)
     return Data(X, y, lambda: f"from mercer.play.samples import draw\n\nX, y = draw({family!r}, n={n}, seed={seed})")
 
 
-def _points(given: Any) -> Data:
+def _points(given: object) -> Data:
     if not isinstance(given, list) or not given:
         raise Lacking("There are no points: click into the plane to add some.")
     if len(given) > MOST_POINTS:
@@ -140,7 +141,7 @@ def _points(given: Any) -> Data:
     return Data(P[:, :2].copy(), labels.astype(int), written)
 
 
-def _items(given: Any) -> Data:
+def _items(given: object) -> Data:
     if not isinstance(given, list) or not given:
         raise Lacking("There is nothing to compare: write one item in a line.")
     if len(given) > MOST_ITEMS:

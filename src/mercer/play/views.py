@@ -58,7 +58,7 @@ def _sent(array: Array) -> Any:
     return kind if kind in (np.uint8, np.int32) else np.int32 if kind.kind in "iub" else np.float32
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> Any:
     """JSON has no word for NaN and infinity: they become null."""
     if isinstance(value, dict):
         return {str(k): _finite(v) for k, v in value.items()}

@@ -88,7 +88,7 @@ def _std(estimator: Estimator, X: Samples, coverage: float, asked: bool) -> Pred
     return Prediction(centre, centre - half, centre + half, f"{percent(coverage)} of the posterior")
 
 
-def _middle(predicted: Any) -> Array:
+def _middle(predicted: Array) -> Array:
     """One number for each sample."""
     found = np.asarray(predicted, np.float64)
     found = found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found

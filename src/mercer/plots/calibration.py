@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from mercer.annotations import Axes, Estimator, Samples, Targets
@@ -15,6 +16,13 @@ from mercer.plots.drawing import BLUE, GREY, bare, framed, panels, plain, pyplot
 from mercer.plots.responses import Response
 from mercer.plots.samples import called, one_each
 from mercer.troubles import coded
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    from matplotlib.collections import LineCollection
+    from matplotlib.container import BarContainer
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 _LEVEL = 0.95  # of the intervals
 
@@ -81,12 +89,12 @@ class CalibrationDisplay:
     edges: Array
     event: str = "event"
     title: str = ""
-    figure_: Any = field(init=False, repr=False)
-    ax_: Any = field(init=False, repr=False)
-    axes_: list[Any] = field(init=False, repr=False)
-    line_: Any = field(init=False, repr=False)
-    intervals_: Any = field(init=False, repr=False)
-    histogram_: Any = field(init=False, repr=False)
+    figure_: Figure = field(init=False, repr=False)
+    ax_: matplotlib.axes.Axes = field(init=False, repr=False)
+    axes_: list[matplotlib.axes.Axes] = field(init=False, repr=False)
+    line_: Line2D = field(init=False, repr=False)
+    intervals_: LineCollection = field(init=False, repr=False)
+    histogram_: BarContainer | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         bins = np.clip(np.searchsorted(self.edges, self.probabilities, side="right") - 1, 0, len(self.edges) - 2)
@@ -146,7 +154,7 @@ class CalibrationDisplay:
         X: Samples,
         y: Targets,
         *,
-        target: Any = None,
+        target: object = None,
         n_bins: int = 10,
         strategy: str = "quantile",
         ax: Axes = None,
@@ -187,9 +195,9 @@ class CalibrationDisplay:
     def from_predictions(
         cls,
         y: Targets,
-        p: Any,
+        p: ArrayLike,
         *,
-        target: Any = None,
+        target: object = None,
         n_bins: int = 10,
         strategy: str = "quantile",
         ax: Axes = None,
@@ -252,7 +260,7 @@ class CalibrationDisplay:
         framed(ax, (f"predicted {self.event}", "share that came true"), title)
         self.histogram_ = None
         if len(self.axes_) == 2:
-            below = self.axes_[1]
+            below: Axes = self.axes_[1]
             *_, self.histogram_ = below.hist(self.probabilities, np.linspace(0, 1, 41), color=BLUE, alpha=0.6)
             below.set(xlim=(-0.02, 1.02), xlabel=plain(f"predicted {self.event}"), ylabel="samples")
             ax.set_xlabel("")

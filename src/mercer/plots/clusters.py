@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,11 @@ from mercer.data import size
 from mercer.plots.drawing import INK, canvas, framed, legend, pyplot, scatter_classes
 from mercer.plots.samples import Plane, as_numbers, called, one_each
 from mercer.troubles import coded
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    from matplotlib.collections import PathCollection
+    from matplotlib.figure import Figure
 
 
 @dataclass(eq=False)
@@ -66,10 +71,10 @@ class ClusterDisplay:
     centers: Array | None = None
     names: tuple[str, str] = ("x₁", "x₂")
     title: str = ""
-    figure_: Any = field(init=False, repr=False)
-    ax_: Any = field(init=False, repr=False)
-    scatters_: list[Any] = field(init=False, repr=False)
-    centers_: Any = field(init=False, repr=False)
+    figure_: Figure = field(init=False, repr=False)
+    ax_: matplotlib.axes.Axes = field(init=False, repr=False)
+    scatters_: list[PathCollection] = field(init=False, repr=False)
+    centers_: PathCollection | None = field(init=False, repr=False)
 
     @classmethod
     def from_estimator(cls, estimator: Estimator, X: Samples, *, ax: Axes = None, **kwargs: Any) -> ClusterDisplay:
@@ -116,7 +121,7 @@ class ClusterDisplay:
 
     @classmethod
     def from_labels(
-        cls, X: Samples, labels: Targets, *, centers: Any = None, ax: Axes = None, **kwargs: Any
+        cls, X: Samples, labels: Targets, *, centers: Samples = None, ax: Axes = None, **kwargs: Any
     ) -> ClusterDisplay:
         """Any labels of X, from wherever they are.
 
@@ -141,7 +146,7 @@ class ClusterDisplay:
 
     @classmethod
     def _of(
-        cls, X: Samples, labels: Targets, centers: Any, title: str, ax: Axes, kwargs: dict[str, Any]
+        cls, X: Samples, labels: Targets, centers: Samples, title: str, ax: Axes, kwargs: dict[str, Any]
     ) -> ClusterDisplay:
         pyplot()
         plane, numbers = Plane.of(X), as_numbers(X)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +14,12 @@ from mercer.data import size
 from mercer.plots.drawing import BLUE, INK, MOST_CLASSES, framed, name_ticks, panels, pyplot, word
 from mercer.plots.samples import called, one_each, percent
 from mercer.troubles import coded
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    from matplotlib.container import BarContainer
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
 
 _PAIRS = 20  # of many classes, the confusions that are shown
 _SHARES = 12  # classes whose cells have room for a share below the count
@@ -62,10 +69,10 @@ class ConfusionDisplay:
     counts: Array
     classes: Array
     title: str = ""
-    figure_: Any = field(init=False, repr=False)
-    ax_: Any = field(init=False, repr=False)
-    image_: Any = field(init=False, repr=False)
-    bars_: Any = field(init=False, repr=False)
+    figure_: Figure = field(init=False, repr=False)
+    ax_: matplotlib.axes.Axes = field(init=False, repr=False)
+    image_: AxesImage | None = field(init=False, repr=False)
+    bars_: BarContainer | None = field(init=False, repr=False)
 
     @property
     def shares(self) -> Array:
@@ -130,7 +137,7 @@ class ConfusionDisplay:
 
     @classmethod
     def from_predictions(
-        cls, y: Targets, predicted: Targets, *, classes: Any = (), ax: Axes = None, **kwargs: Any
+        cls, y: Targets, predicted: Targets, *, classes: Sequence[Any] | Array = (), ax: Axes = None, **kwargs: Any
     ) -> ConfusionDisplay:
         """Any predictions against the classes that were right.
 
@@ -154,7 +161,7 @@ class ConfusionDisplay:
 
     @classmethod
     def _of(
-        cls, y: Array, predicted: Targets, classes: Any, title: str, ax: Axes, kwargs: dict[str, Any]
+        cls, y: Array, predicted: Targets, classes: Sequence[Any] | Array, title: str, ax: Axes, kwargs: dict[str, Any]
     ) -> ConfusionDisplay:
         found = one_each(predicted, len(y), "predicted")
         if not len(y):

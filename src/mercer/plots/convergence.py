@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
@@ -15,6 +15,11 @@ from mercer.arrays import Array
 from mercer.plots.drawing import GREY, canvas, colour, framed, pyplot
 from mercer.plots.samples import called, inner
 from mercer.troubles import coded
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 _MEASURES = ("gap", "residual", "error", "objective")  # which of them is shown, of those told most often
 _UNITS = {"gap": "gap", "residual": "residual", "objective": "objective", "error": "error on samples held out"}
@@ -77,10 +82,10 @@ class ConvergenceDisplay:
     over: str = "n_iter"
     mixed: bool = False
     title: str = ""
-    figure_: Any = field(init=False, repr=False)
-    ax_: Any = field(init=False, repr=False)
-    lines_: list[Any] = field(init=False, repr=False)
-    tolerance_: Any = field(init=False, repr=False)
+    figure_: Figure = field(init=False, repr=False)
+    ax_: matplotlib.axes.Axes = field(init=False, repr=False)
+    lines_: list[Line2D] = field(init=False, repr=False)
+    tolerance_: Line2D | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.over not in ("n_iter", "seconds"):
@@ -294,5 +299,5 @@ def _interleaved(courses: list[dict[str, Array]], problems: int) -> bool:
     return len(courses) > 1 and (len(courses) != problems or any(first != begin[0] for first in begin))
 
 
-def _finite(value: Any) -> bool:
+def _finite(value: float | None) -> bool:
     return value is not None and bool(np.isfinite(value))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,12 @@ from mercer.arrays import Array
 from mercer.plots.drawing import BLUE, GREY, INK, VERMILION, bare, canvas, pyplot
 from mercer.plots.samples import called
 from mercer.troubles import coded
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 
 @dataclass(eq=False)
@@ -61,10 +67,10 @@ class CorrelogramDisplay:
     correlogram: Array
     band: Array | None = None
     best_lag: float | None = None
-    figure_: Any = field(init=False, repr=False)
-    ax_: Any = field(init=False, repr=False)
-    line_: Any = field(init=False, repr=False)
-    band_: Any = field(init=False, repr=False)
+    figure_: Figure = field(init=False, repr=False)
+    ax_: matplotlib.axes.Axes = field(init=False, repr=False)
+    line_: Line2D = field(init=False, repr=False)
+    band_: PolyCollection | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.lags, self.correlogram = np.asarray(self.lags), np.asarray(self.correlogram)

@@ -8,13 +8,17 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mercer.annotations import Axes
 from mercer.arrays import Array
 from mercer.troubles import coded
+
+if TYPE_CHECKING:
+    from matplotlib.axis import Axis
+    from matplotlib.colors import Colormap
 
 BLUE, VERMILION, GREY, INK = "#0072B2", "#D55E00", "#9A9A9A", "#222222"
 _COLOURS = (BLUE, VERMILION, "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -55,7 +59,7 @@ def panels(ax: Axes, rows: int, columns: int, inches: tuple[float, float], **opt
     return axes
 
 
-def scatter(ax: Axes, points: Array, y: Array | None, name: Any, kwargs: dict[str, Any]) -> list[Any]:
+def scatter(ax: Axes, points: Array, y: Array | None, name: object, kwargs: dict[str, Any]) -> list[Any]:
     """Points of one colour; by y, called ``name``, as classes with a legend, or on a scale with a colour bar."""
     style = {"s": dot_size(len(points)), "linewidths": 0, "alpha": 0.85}
     if y is None:
@@ -98,7 +102,7 @@ def marker(k: int) -> str:
     return _MARKERS[(k % len(_COLOURS) + k // len(_COLOURS)) % len(_MARKERS)]
 
 
-def word(value: Any) -> str:
+def word(value: object) -> str:
     """A class or a parameter, as it is written beside a picture."""
     return f"{value:g}" if isinstance(value, float | np.floating) else str(value)
 
@@ -133,7 +137,7 @@ def dot_size(n: int) -> float:
 
 
 def surface(
-    ax: Axes, x: Array, y: Array, values: Array, label: str, cmap: Any = "PuOr", zero: float = 0.0
+    ax: Axes, x: Array, y: Array, values: Array, label: str, cmap: str | Colormap = "PuOr", zero: float = 0.0
 ) -> tuple[Any, Any]:
     """Contours of a function over a plane in pale colours, on which points are seen, with their bar; and where it is
     ``zero``, None if nowhere.
@@ -189,7 +193,7 @@ def rug(ax: Axes, values: Array) -> Any:
     return ax.vlines(values, 0.0, 0.025, transform=ax.get_xaxis_transform(), **style)
 
 
-def name_ticks(axis: Any, names: Iterable[str], rotation: float = 0) -> None:
+def name_ticks(axis: Axis, names: Iterable[str], rotation: float = 0) -> None:
     """Names at 0, 1, 2, …; long ones are cut."""
     texts = [plain(name) if len(name) <= 28 else plain(name[:26]) + " …" for name in names]
     axis.set_ticks(range(len(texts)), texts, rotation=rotation)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,12 @@ from mercer.plots.drawing import BLUE, GREY, VERMILION, entitled, framed, name_t
 from mercer.plots.responses import Response
 from mercer.plots.samples import called, check_between, inner, shown_of, some
 from mercer.troubles import coded
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    from matplotlib.container import BarContainer
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 _ACROSS = 3  # pictures in a row
 _CATEGORIES = 12  # bars of one picture
@@ -35,7 +41,7 @@ class Effect:
     """
 
     name: str
-    grid: Any
+    grid: Array | list[Any]
     curves: Array
     data: Array
 
@@ -113,11 +119,11 @@ class EffectDisplay:
     response: str = "prediction"
     centered: bool = True
     title: str = ""
-    figure_: Any = field(init=False, repr=False)
-    ax_: Any = field(init=False, repr=False)
-    axes_: list[Any] = field(init=False, repr=False)
-    averages_: list[Any] = field(init=False, repr=False)
-    curves_: list[Any] = field(init=False, repr=False)
+    figure_: Figure = field(init=False, repr=False)
+    ax_: matplotlib.axes.Axes = field(init=False, repr=False)
+    axes_: list[matplotlib.axes.Axes] = field(init=False, repr=False)
+    averages_: list[Line2D | BarContainer] = field(init=False, repr=False)
+    curves_: list[list[Line2D] | None] = field(init=False, repr=False)
 
     @classmethod
     def from_estimator(
@@ -126,7 +132,7 @@ class EffectDisplay:
         X: Samples,
         columns: int | str | Sequence[int | str],
         *,
-        target: Any = None,
+        target: object = None,
         response: str = "auto",
         centered: bool = True,
         resolution: int = 40,
@@ -212,7 +218,7 @@ class EffectDisplay:
         for unused in axes[count:]:
             unused.remove() if ax is None else None
         self.axes_ = axes[:count]
-        self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
+        self.ax_, self.figure_ = axes[0], axes[0].figure
         self.averages_, self.curves_ = [], []
         for i, (one, effect) in enumerate(zip(self.axes_, self.effects, strict=True)):
             draw = self._draw_curves if effect.is_number else self._draw_bars
@@ -221,7 +227,9 @@ class EffectDisplay:
             first = ax is not None or i % across == 0
             against = "" if effect.is_number or not self.centered else f" (against {word(effect.grid[0])})"
             framed(one, (effect.name + against, f"{change}{self.response}" if first else ""), "")
-        named = next((one for one, effect in zip(self.axes_, self.effects, strict=True) if effect.is_number), None)
+        named: Axes = next(
+            (one for one, effect in zip(self.axes_, self.effects, strict=True) if effect.is_number), None
+        )
         if named is not None:
             for handle in named.legend(frameon=False, fontsize="small", loc="best").legend_handles:
                 handle.set_alpha(1.0)
@@ -238,9 +246,10 @@ class EffectDisplay:
         average = shown.mean(axis=0)
         some_of = some(len(shown), max_curves) if max_curves else np.arange(0)
         faint = float(np.clip(12 / max(1, len(some_of)), 0.12, 0.6))
-        self.curves_.append(ax.plot(effect.grid, shown[some_of].T, color=BLUE, lw=0.7, alpha=faint))
+        rows = ax.plot(effect.grid, shown[some_of].T, color=BLUE, lw=0.7, alpha=faint)
+        self.curves_.append(rows)
         if len(some_of):
-            self.curves_[-1][0].set_label("one row")
+            rows[0].set_label("one row")
         style = {"color": VERMILION, "lw": 2.4, "label": "mean of the rows"}
         self.averages_ += ax.plot(effect.grid, average, **(style | kwargs))
         inside = (effect.data >= effect.grid[0]) & (effect.data <= effect.grid[-1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,11 @@ from mercer.arrays import Array
 from mercer.plots.drawing import canvas, framed, pyplot, scatter
 from mercer.plots.samples import as_numbers, called, one_each, percent
 from mercer.troubles import coded
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    from matplotlib.collections import PathCollection
+    from matplotlib.figure import Figure
 
 
 @dataclass(eq=False)
@@ -63,9 +68,9 @@ class EmbeddingDisplay:
     y: Targets = None
     names: tuple[str, str] = ("component 1", "component 2")
     title: str = ""
-    figure_: Any = field(init=False, repr=False)
-    ax_: Any = field(init=False, repr=False)
-    scatters_: list[Any] = field(init=False, repr=False)
+    figure_: Figure = field(init=False, repr=False)
+    ax_: matplotlib.axes.Axes = field(init=False, repr=False)
+    scatters_: list[PathCollection] = field(init=False, repr=False)
 
     @classmethod
     def from_estimator(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,12 @@ from mercer.plots.drawing import (
 )
 from mercer.plots.samples import Grid, Plane, as_numbers, called, check_between, inner, one_each, shown_of, some
 from mercer.troubles import coded
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    from matplotlib.collections import PathCollection
+    from matplotlib.contour import QuadContourSet
+    from matplotlib.figure import Figure
 
 
 @dataclass(eq=False)
@@ -108,13 +114,13 @@ class MachineDisplay:
     scale: str = "decision function"
     rings: str = "support vector"
     title: str = ""
-    figure_: Any = field(init=False, repr=False)
-    ax_: Any = field(init=False, repr=False)
-    surface_: Any = field(init=False, repr=False)
-    boundary_: Any = field(init=False, repr=False)
-    margins_: Any = field(init=False, repr=False)
-    scatters_: list[Any] = field(init=False, repr=False)
-    support_: Any = field(init=False, repr=False)
+    figure_: Figure = field(init=False, repr=False)
+    ax_: matplotlib.axes.Axes = field(init=False, repr=False)
+    surface_: QuadContourSet | list[QuadContourSet] = field(init=False, repr=False)
+    boundary_: QuadContourSet | list[QuadContourSet] | None = field(init=False, repr=False)
+    margins_: QuadContourSet | None = field(init=False, repr=False)
+    scatters_: list[PathCollection] = field(init=False, repr=False)
+    support_: PathCollection | None = field(init=False, repr=False)
 
     @property
     def regions(self) -> Array:

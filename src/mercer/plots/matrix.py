@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.annotations import Axes, Samples, Targets
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.estimators.spectral_clustering import SpectralClustering
-from mercer.gram import as_gram
+from mercer.gram import Gram, as_gram
 from mercer.kernels.base import Kernel
 from mercer.native.lapack import eigh_largest
 from mercer.native.linalg import centred, eigenvalues, signed
@@ -20,6 +21,11 @@ from mercer.plots.drawing import BLUE, GREY, MOST_CLASSES, VERMILION, bare, plai
 from mercer.plots.matrices import rounding, rows_of, symmetric
 from mercer.plots.samples import one_each, some
 from mercer.troubles import coded
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
 
 _SPECTRUM = 3000  # rows up to which all eigenvalues are computed: some seconds
 
@@ -84,10 +90,10 @@ class GramDisplay:
     floor: float = 0.0
     name: str = "K"
     order: str = "as given"
-    figure_: Any = field(init=False, repr=False)
-    ax_: Any = field(init=False, repr=False)
-    axes_: Any = field(init=False, repr=False)
-    image_: Any = field(init=False, repr=False)
+    figure_: Figure = field(init=False, repr=False)
+    ax_: matplotlib.axes.Axes = field(init=False, repr=False)
+    axes_: Array = field(init=False, repr=False)
+    image_: AxesImage = field(init=False, repr=False)
 
     @property
     def smallest_eigenvalue(self) -> float:
@@ -137,7 +143,7 @@ class GramDisplay:
     @classmethod
     def from_matrix(
         cls,
-        K: Any,
+        K: ArrayLike | Gram,
         labels: Targets = None,
         *,
         n_clusters: int | None = None,

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mercer.annotations import Axes, Estimator
 from mercer.arrays import Array
 from mercer.estimators.scikit_checks import check_is_fitted
-from mercer.plots.drawing import BLUE, VERMILION, bare, plain, subplots
+from mercer.plots.drawing import BLUE, VERMILION, bare, canvas, plain, subplots
 from mercer.troubles import coded
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    from matplotlib.figure import Figure
 
 _MOST = 30  # columns that have room for their names
 
@@ -59,9 +63,9 @@ class MetricDisplay:
 
     metric: Array
     names: list[str]
-    figure_: Any = field(init=False, repr=False)
-    ax_: Any = field(init=False, repr=False)
-    axes_: Any = field(init=False, repr=False)
+    figure_: Figure = field(init=False, repr=False)
+    ax_: matplotlib.axes.Axes = field(init=False, repr=False)
+    axes_: list[matplotlib.axes.Axes] = field(init=False, repr=False)
 
     @property
     def directions(self) -> tuple[Array, Array]:
@@ -124,7 +128,7 @@ class MetricDisplay:
         full = self.metric.ndim == 2
         given = None if ax is None else list(np.ravel(ax))
         self.axes_ = subplots(1, 2, (10.0, 4.4)) if full and given is None else given or subplots(1, 1, (6.0, 4.4))
-        self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
+        self.ax_, self.figure_ = canvas(self.axes_[0])
         names = [plain(name) for name in self.names]
         if not full:
             shown = np.argsort(self.metric)[::-1][:_MOST][::-1]
@@ -144,7 +148,7 @@ class MetricDisplay:
             self._draw_directions(self.axes_[1], n_directions, names)
         return self
 
-    def _draw_directions(self, ax: Any, count: int, names: list[str]) -> None:
+    def _draw_directions(self, ax: Axes, count: int, names: list[str]) -> None:
         shares, directions = self.directions
         count = min(count, int(np.sum(shares > 1e-6)))
         for k in range(count):

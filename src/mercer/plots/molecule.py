@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from mercer.data.molecules import molecule_svg
 from mercer.explanations.explain import explain
 from mercer.explanations.result import Explanation
 from mercer.troubles import coded
+
+if TYPE_CHECKING:
+    from rdkit import Chem
 
 _UP, _DOWN = np.array([0.84, 0.37, 0.0]), np.array([0.0, 0.45, 0.70])  # vermilion and blue
 _SIZE = 320, 220
@@ -55,14 +58,14 @@ class MoleculeDisplay:
     (3, True)
     """
 
-    molecule: Any
+    molecule: str | Chem.Mol
     values: Array
     scale: float | None = None
     svg_: str = field(init=False, repr=False)
 
     @classmethod
     def from_estimator(
-        cls, estimator: Estimator, molecule: Any, *, output: int | None = None, scale: float | None = None
+        cls, estimator: Estimator, molecule: str | Chem.Mol, *, output: int | None = None, scale: float | None = None
     ) -> MoleculeDisplay:
         """A molecule as a machine sees it.
 
@@ -86,7 +89,12 @@ class MoleculeDisplay:
 
     @classmethod
     def from_explanation(
-        cls, explanation: Explanation, molecule: Any, *, output: int | None = None, scale: float | None = None
+        cls,
+        explanation: Explanation,
+        molecule: str | Chem.Mol,
+        *,
+        output: int | None = None,
+        scale: float | None = None,
     ) -> MoleculeDisplay:
         """A molecule by an explanation that is at hand, of ``by="place"``; parameters as in ``from_estimator``."""
         if explanation.by != "place":

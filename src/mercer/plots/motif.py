@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,10 @@ from mercer.annotations import Axes, Estimator, Samples
 from mercer.arrays import Array
 from mercer.explanations.motif import Motif, motif
 from mercer.plots.drawing import canvas, colour_of, framed, glyph
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    from matplotlib.figure import Figure
 
 _LEAST = 0.005  # of the highest place: a letter that would not be seen
 _WIDE = 0.92  # of a place, that its letters fill
@@ -52,8 +56,8 @@ class MotifDisplay:
     """
 
     motif: Motif
-    figure_: Any = field(init=False, repr=False)
-    ax_: Any = field(init=False, repr=False)
+    figure_: Figure = field(init=False, repr=False)
+    ax_: matplotlib.axes.Axes = field(init=False, repr=False)
 
     @property
     def heights(self) -> Array:

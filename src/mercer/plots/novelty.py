@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,12 @@ from mercer.arrays import Array
 from mercer.plots.drawing import BLUE, VERMILION, canvas, dot_size, framed, pyplot, surface
 from mercer.plots.samples import Grid, Plane, as_numbers, called, check_between
 from mercer.troubles import coded
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    from matplotlib.collections import PathCollection
+    from matplotlib.contour import QuadContourSet
+    from matplotlib.figure import Figure
 
 
 @dataclass(eq=False)
@@ -71,11 +77,11 @@ class NoveltyDisplay:
     inliers: Array
     names: tuple[str, str] = ("x₁", "x₂")
     title: str = ""
-    figure_: Any = field(init=False, repr=False)
-    ax_: Any = field(init=False, repr=False)
-    surface_: Any = field(init=False, repr=False)
-    boundary_: Any = field(init=False, repr=False)
-    scatters_: list[Any] = field(init=False, repr=False)
+    figure_: Figure = field(init=False, repr=False)
+    ax_: matplotlib.axes.Axes = field(init=False, repr=False)
+    surface_: QuadContourSet = field(init=False, repr=False)
+    boundary_: QuadContourSet | None = field(init=False, repr=False)
+    scatters_: list[PathCollection] = field(init=False, repr=False)
 
     @classmethod
     def from_estimator(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.annotations import Axes, Estimator, Samples, Targets
 from mercer.arrays import Array
@@ -14,6 +15,12 @@ from mercer.plots.columns import Columns
 from mercer.plots.drawing import BLUE, INK, VERMILION, canvas, dot_size, framed, pyplot
 from mercer.plots.samples import called, check_between, check_regressor, inner, numbers_of, percent, shown_of, some
 from mercer.troubles import coded
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    from matplotlib.collections import LineCollection, PathCollection, PolyCollection
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 
 @dataclass(eq=False)
@@ -81,11 +88,11 @@ class RegressionDisplay:
     names: tuple[str, str] = ("x", "y")
     band: str = "band"
     title: str = ""
-    figure_: Any = field(init=False, repr=False)
-    ax_: Any = field(init=False, repr=False)
-    line_: Any = field(init=False, repr=False)
-    band_: Any = field(init=False, repr=False)
-    scatter_: Any = field(init=False, repr=False)
+    figure_: Figure = field(init=False, repr=False)
+    ax_: matplotlib.axes.Axes = field(init=False, repr=False)
+    line_: Line2D = field(init=False, repr=False)
+    band_: LineCollection | PolyCollection | None = field(init=False, repr=False)
+    scatter_: PathCollection = field(init=False, repr=False)
 
     @classmethod
     def from_estimator(
@@ -170,7 +177,7 @@ class RegressionDisplay:
         y: Targets,
         predicted: Targets,
         *,
-        interval: Any = None,
+        interval: ArrayLike | None = None,
         max_points: int = 3000,
         ax: Axes = None,
         **kwargs: Any,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import betaincinv, ndtri
@@ -14,6 +14,13 @@ from mercer.data import size
 from mercer.plots.bands import Prediction
 from mercer.plots.drawing import BLUE, GREY, INK, VERMILION, dot_size, framed, panels, pyplot
 from mercer.plots.samples import called, check_regressor, inner, numbers_of, percent, shown_of, some
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    from matplotlib.collections import PathCollection
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Rectangle
 
 _PER_BIN = 30  # residuals of one mean, at least
 _BINS = 12
@@ -71,13 +78,13 @@ class ResidualDisplay:
     predicted: Array
     residuals: Array
     title: str = ""
-    figure_: Any = field(init=False, repr=False)
-    ax_: Any = field(init=False, repr=False)
-    axes_: list[Any] = field(init=False, repr=False)
-    scatter_: Any = field(init=False, repr=False)
-    band_: Any = field(init=False, repr=False)
-    mean_: Any = field(init=False, repr=False)
-    quantiles_: Any = field(init=False, repr=False)
+    figure_: Figure = field(init=False, repr=False)
+    ax_: matplotlib.axes.Axes = field(init=False, repr=False)
+    axes_: list[matplotlib.axes.Axes] = field(init=False, repr=False)
+    scatter_: PathCollection = field(init=False, repr=False)
+    band_: Rectangle = field(init=False, repr=False)
+    mean_: Line2D | None = field(init=False, repr=False)
+    quantiles_: Line2D | None = field(init=False, repr=False)
 
     @property
     def spread(self) -> float:

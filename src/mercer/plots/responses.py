@@ -29,7 +29,7 @@ class Response:
         return self.ask(X)
 
     @classmethod
-    def of(cls, estimator: Estimator, method: str = "auto", target: Any = None) -> Response:
+    def of(cls, estimator: Estimator, method: str = "auto", target: object = None) -> Response:
         """The method asked for; "auto": of a classifier the probability, else the decision function, of others
         ``predict``. ``target``: the class, or the number of the output; None: the last of two classes, the only output.
         """
@@ -66,7 +66,7 @@ class Response:
         return cls(ask, name)
 
 
-def _column(estimator: Estimator, classes: Any, method: str, target: Any) -> tuple[int | None, str]:
+def _column(estimator: Estimator, classes: Array | None, method: str, target: Any) -> tuple[int | None, str]:
     """Which column is meant, and what it is called."""
     if classes is None:
         name = "prediction" if method == "predict" else "decision function"

@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from mercer import arrays
-from mercer.annotations import Estimator, Samples
+from mercer.annotations import Estimator, Samples, Targets
 from mercer.arrays import Array
 from mercer.data import Vectors, as_frame
 from mercer.native.linalg import signed
@@ -26,7 +26,7 @@ class Plane:
     principal: bool
 
     @classmethod
-    def of(cls, table: Any) -> Plane:
+    def of(cls, table: Samples) -> Plane:
         X = as_numbers(table)
         n, d = X.shape
         if d < 2:
@@ -61,7 +61,7 @@ class Grid:
 
     x: Array
     y: Array
-    rows: Any  # what lies at its points, in the form of the data
+    rows: Samples  # what lies at its points, in the form of the data
 
     @classmethod
     def over(cls, plane: Plane, points: Array, X: Samples, resolution: int) -> Grid:
@@ -70,7 +70,7 @@ class Grid:
         x, y = (np.linspace(*_widened(column), resolution) for column in points.T)
         return cls(x, y, like(plane.lift(np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)), X))
 
-    def of(self, values: Any) -> Array:
+    def of(self, values: Array) -> Array:
         """Values at its rows, as (y, x) and what they have besides."""
         found = np.asarray(arrays.to_numpy(values), np.float64)
         return found.reshape(len(self.y), len(self.x), *found.shape[1:])
@@ -132,7 +132,7 @@ def as_numbers(X: Samples) -> Array:
     return np.asarray(dense, np.float64)
 
 
-def one_each(values: Any, n: int, name: str) -> Array:
+def one_each(values: Targets, n: int, name: str) -> Array:
     """One value for each of n rows; what NumPy cannot sort goes by its text."""
     array = np.asarray(arrays.to_numpy(values) if arrays.is_tensor(values) else values)
     if array.shape != (n,):
@@ -142,7 +142,7 @@ def one_each(values: Any, n: int, name: str) -> Array:
     return array.astype(str) if array.dtype.kind == "O" else array
 
 
-def numbers_of(values: Any, n: int, name: str) -> Array:
+def numbers_of(values: Targets, n: int, name: str) -> Array:
     """One finite number for each of n rows."""
     array = one_each(values, n, name)
     if array.dtype.kind not in "biuf":

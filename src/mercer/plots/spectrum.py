@@ -5,21 +5,27 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.annotations import Axes, Samples
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.geometry import dimension_of_spectrum
-from mercer.gram import as_gram
+from mercer.gram import Gram, as_gram
 from mercer.kernels.base import Kernel
 from mercer.native.linalg import eigenvalues
 from mercer.plots.drawing import BLUE, VERMILION, bare, colour, framed, panels, pyplot
 from mercer.plots.matrices import rounding, rows_of, symmetric
 from mercer.plots.samples import percent, some
 from mercer.troubles import coded
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 
 @dataclass(eq=False)
@@ -79,11 +85,11 @@ class SpectrumDisplay:
     n_samples: int | None = None
     floor: float = 0.0
     name: str = "K"
-    figure_: Any = field(init=False, repr=False)
-    ax_: Any = field(init=False, repr=False)
-    axes_: list[Any] = field(init=False, repr=False)
-    line_: Any = field(init=False, repr=False)
-    share_: Any = field(init=False, repr=False)
+    figure_: Figure = field(init=False, repr=False)
+    ax_: matplotlib.axes.Axes = field(init=False, repr=False)
+    axes_: list[matplotlib.axes.Axes] = field(init=False, repr=False)
+    line_: Line2D = field(init=False, repr=False)
+    share_: Line2D | None = field(init=False, repr=False)
 
     @property
     def shares(self) -> Array:
@@ -146,7 +152,7 @@ class SpectrumDisplay:
     @classmethod
     def from_gram(
         cls,
-        K: Any,
+        K: ArrayLike | Gram,
         *,
         alphas: float | Sequence[float] = (),
         max_rows: int = 2000,

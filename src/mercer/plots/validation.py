@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,16 @@ from mercer.arrays import Array
 from mercer.plots.drawing import INK, VERMILION, canvas, colour, framed, legend, marker, name_ticks, plain, pyplot, word
 from mercer.plots.samples import called
 from mercer.troubles import coded
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    from matplotlib.axis import XAxis, YAxis
+    from matplotlib.collections import PathCollection
+    from matplotlib.container import ErrorbarContainer
+    from matplotlib.contour import QuadContourSet
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+    from matplotlib.lines import Line2D
 
 _LINES = 7  # curves side by side
 _ABSENT = object()  # of a candidate without the parameter
@@ -84,11 +94,11 @@ class ValidationDisplay:
     score: str = "score"
     joined: bool = True
     title: str = ""
-    figure_: Any = field(init=False, repr=False)
-    ax_: Any = field(init=False, repr=False)
-    lines_: list[Any] = field(init=False, repr=False)
-    surface_: Any = field(init=False, repr=False)
-    best_: Any = field(init=False, repr=False)
+    figure_: Figure = field(init=False, repr=False)
+    ax_: matplotlib.axes.Axes = field(init=False, repr=False)
+    lines_: list[ErrorbarContainer] = field(init=False, repr=False)
+    surface_: QuadContourSet | PathCollection | AxesImage | None = field(init=False, repr=False)
+    best_: Line2D = field(init=False, repr=False)
 
     @classmethod
     def from_search(
@@ -190,8 +200,8 @@ class ValidationDisplay:
         gx, gy = np.meshgrid(x, y, indexing="ij")
         known = np.isfinite(self.scores)
         if known.all() and float(np.ptp(self.scores)) > 0:
-            self.surface_ = ax.contourf(x, y, self.scores.T, **({"levels": 14, "cmap": "viridis"} | kwargs))
-            ax.contour(x, y, self.scores.T, levels=self.surface_.levels[::2], colors="white", linewidths=0.5, alpha=0.7)
+            self.surface_ = filled = ax.contourf(x, y, self.scores.T, **({"levels": 14, "cmap": "viridis"} | kwargs))
+            ax.contour(x, y, self.scores.T, levels=filled.levels[::2], colors="white", linewidths=0.5, alpha=0.7)
             ax.plot(gx.ravel(), gy.ravel(), ls="none", marker=".", ms=2.5, color="white")
         else:  # not a full grid
             self.surface_ = ax.scatter(
@@ -215,7 +225,7 @@ class ValidationDisplay:
         self._bar(ax)
         framed(ax, (self.parameters[0], self.parameters[1]), self.title)
 
-    def _scaled(self, axis: Any, i: int) -> Array:
+    def _scaled(self, axis: XAxis | YAxis, i: int) -> Array:
         """Where the values of a parameter stand, its axis logarithmic where they are geometric; kinds stand side by
         side.
         """
@@ -229,6 +239,7 @@ class ValidationDisplay:
         return at
 
     def _bar(self, ax: Axes) -> None:
+        assert self.surface_ is not None
         self.figure_.colorbar(self.surface_, ax=ax, label=self.score).outline.set_visible(False)
 
 
@@ -284,7 +295,7 @@ def _distinct(found: list[Any]) -> list[Any]:
     return sorted(values) if _are_numbers(values) else values
 
 
-def _place(values: list[Any], value: Any) -> int:
+def _place(values: list[Any], value: object) -> int:
     written = [repr(v) for v in values]
     return written.index(repr(value)) if repr(value) in written else -1
 
@@ -303,6 +314,6 @@ def _standard_errors(results: dict[str, Any]) -> Array:
     return np.asarray(splits.astype(np.float64).std(axis=0, ddof=1) / np.sqrt(len(splits)))
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     text = f"{value:.3g}" if isinstance(value, float | np.floating) else word(value)
     return text if len(text) <= 40 else text[:38] + " …"

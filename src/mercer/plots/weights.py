@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,11 @@ from mercer.arrays import Array
 from mercer.plots.drawing import BLUE, framed, name_ticks, panels, pyplot
 from mercer.plots.samples import called, inner
 from mercer.troubles import coded
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    from matplotlib.container import BarContainer
+    from matplotlib.figure import Figure
 
 _MOST = 30  # kernels that have room for their names
 
@@ -64,9 +69,9 @@ class WeightsDisplay:
     names: list[str]
     unit: str = "weight β"
     title: str = ""
-    figure_: Any = field(init=False, repr=False)
-    ax_: Any = field(init=False, repr=False)
-    bars_: Any = field(init=False, repr=False)
+    figure_: Figure = field(init=False, repr=False)
+    ax_: matplotlib.axes.Axes = field(init=False, repr=False)
+    bars_: BarContainer = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if np.shape(self.weights) != (len(self.names),):

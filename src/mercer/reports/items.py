@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import Any
 from xml.sax.saxutils import escape
 
 import numpy as np
@@ -22,7 +21,7 @@ _DRAWN = 180, 120  # a molecule or a graph, in pixels
 _NUMBERS = 6  # of a row that is written
 
 
-def written(value: Any) -> str:
+def written(value: object) -> str:
     """A value of a table."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
@@ -97,7 +96,7 @@ def _hex(colour: tuple[float, float, float]) -> str:
     return "#" + "".join(f"{round(255 * c):02x}" for c in colour)
 
 
-def shown(item: Any, values: Array | None = None, names: Sequence[str] | None = None) -> Cell:
+def shown(item: object, values: Array | None = None, names: Sequence[str] | None = None) -> Cell:
     """Any sample: a string, a graph, a row of numbers, or what it says of itself."""
     if isinstance(item, str):
         return letters(item, values)

@@ -110,7 +110,7 @@ def report(
 class _Subject:
     """A machine, its samples, and its answers for samples that it, or a copy of it, was not trained on."""
 
-    def __init__(self, model: Any, X: Samples, y: Array, held_out: bool, names: list[str] | None) -> None:
+    def __init__(self, model: Estimator, X: Samples, y: Array, held_out: bool, names: list[str] | None) -> None:
         self.model, self.X, self.y, self.held = model, X, y, held_out
         known = getattr(model, "feature_names_in_", None)
         self.names = names if names is not None else None if known is None else [str(name) for name in known]
@@ -166,7 +166,7 @@ class _Subject:
         return predicted, P, scores
 
     def _folds(self) -> list[tuple[Any, Array]]:
-        folds: Any
+        folds: StratifiedKFold | KFold
         if self.classes:
             several = max(2, min(_FOLDS, int(np.unique(self.truth, return_counts=True)[1].min())))
             folds = StratifiedKFold(several, shuffle=True, random_state=0)
@@ -294,7 +294,7 @@ class _Subject:
             return drawn_molecule(one, values)
         return shown(one, values, self.names)
 
-    def _contributions(self, item: Any) -> Array | None:
+    def _contributions(self, item: Samples) -> Array | None:
         """Of each place or column, where the kernel tells: to the number, or for the class that is predicted."""
         try:
             found = explain(self.model, item, random_state=0, n_permutations=4)[0]
@@ -384,7 +384,7 @@ def _margin(scores: Array) -> Array:
     return ordered[:, -1] - ordered[:, -2]
 
 
-def _said(value: Any) -> str:
+def _said(value: object) -> str:
     if isinstance(value, float | np.floating):
         return f"{value:.4g}"
     if isinstance(value, np.ndarray):

@@ -135,7 +135,7 @@ def _by_class(y: Array, predicted: Array, names: Array, recalls: Array) -> Table
 
 def _roc(y: Array, P: Array, names: Array) -> Any:
     ax, _ = canvas(None)
-    shown: Any = None
+    shown: RocCurveDisplay | None = None
     if P.shape[1] == 2:
         return RocCurveDisplay.from_predictions(y == 1, P[:, 1], name=str(names[1]), plot_chance_level=True, ax=ax)
     common = np.argsort(-np.bincount(y, minlength=P.shape[1]), kind="stable")[:_CURVES]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import numpy as np
 
 from mercer import arrays
+from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.data import size, take
 from mercer.geometry import alignment, effective_dimension
@@ -58,7 +58,7 @@ def in_short(kernel: Kernel, words: str = "") -> str:
 
 
 def section(
-    kernel: Kernel, items: Any, y: Array | None, names: Array | None, alpha: float | None, words: str = ""
+    kernel: Kernel, items: Samples, y: Array | None, names: Array | None, alpha: float | None, words: str = ""
 ) -> Section:
     """Of at most ``MOST`` items, evenly drawn; y are codes of classes where these have ``names``, else numbers.
     ``words`` stand for a kernel that takes too long to write.

@@ -216,7 +216,7 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
             self._part(X, train, train), y[train], **_check_method_params(X, params, train)
         )
 
-    def _errors(self, y: Array, predicted: Any) -> Array:
+    def _errors(self, y: Array, predicted: Array) -> Array:
         """How far y lies from the prediction; outside of two predicted quantiles, negative inside."""
         lower, upper = _two(predicted)
         if self.scale is not None and upper is not lower:
@@ -251,7 +251,7 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         return np.sort(order[kept:]), np.sort(order[:kept])
 
     def _scale_beside(
-        self, machine: Any, X: Samples, y: Array, train: Array, params: dict[str, Any]
+        self, machine: Estimator, X: Samples, y: Array, train: Array, params: dict[str, Any]
     ) -> PosteriorScale | LearnedScale | None:
         """s for a machine that was trained on a part of the samples, from that part alone."""
         if self.scale is None:
@@ -374,7 +374,7 @@ def _at(scale: PosteriorScale | LearnedScale | None, X: Samples) -> Any:
     return 1.0 if scale is None else scale.at(X)
 
 
-def _two(predicted: Any) -> tuple[Array, Array]:
+def _two(predicted: Array) -> tuple[Array, Array]:
     """The lower and the upper of two quantiles for each sample; one prediction is both."""
     values = np.asarray(predicted, np.float64)
     values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values

@@ -23,6 +23,7 @@ from mercer.compute import Compute, human
 from mercer.data import Blocks, leaves, listed, size, take
 from mercer.data.notices import quietly
 from mercer.gram import DenseGram, Outline, Sample, Work, is_gram, largest_sample
+from mercer.kernels.base import Kernel
 from mercer.native.speed import share
 from mercer.solvers.dual import Tried
 from mercer.solvers.landmarks import STRIPS
@@ -129,7 +130,7 @@ def estimate_cost(estimator: Estimator, X: Samples, y: Targets = None) -> CostEs
     else:
 
         def work(budget: int | None) -> Work:
-            def outline_of(machine: Any) -> Outline:
+            def outline_of(machine: Estimator) -> Outline:
                 return view.outline(machine, budget)
 
             found: Work = search(view.n, view.y, outline_of, view.along)
@@ -176,15 +177,15 @@ class _View:
         self._outlines: dict[Any, Outline] = {}
         self._tried: Tried | None = None
 
-    def work(self, machine: Any, budget: int | None = None) -> Work:
+    def work(self, machine: Estimator, budget: int | None = None) -> Work:
         outline = self.outline(machine, budget)
         return self.of(machine, outline).beside(outline.items, outline.preparing)
 
-    def of(self, machine: Any, outline: Outline) -> Work:
+    def of(self, machine: Estimator, outline: Outline) -> Work:
         found: Work = machine._cost(outline, self.y, self.tried(machine, outline))
         return found
 
-    def along(self, machine: Any, outline: Outline, count: int) -> Work:
+    def along(self, machine: Estimator, outline: Outline, count: int) -> Work:
         """Of so many machines along the path of one."""
         path = getattr(machine, "_cost_along", None)
         if path is None or count == 1:
@@ -192,7 +193,7 @@ class _View:
         found: Work = path(outline, self.y, count, self.tried(machine, outline))
         return found
 
-    def outline(self, machine: Any, budget: int | None = None) -> Outline:
+    def outline(self, machine: Estimator, budget: int | None = None) -> Outline:
         centers = getattr(machine, "centers", None)
         key = repr(machine.kernel), centers if isinstance(centers, int) else id(centers)
         if key not in self._outlines:
@@ -200,7 +201,7 @@ class _View:
         found = self._outlines[key]
         return found if budget is None else found.within(budget)
 
-    def _outlined(self, machine: Any) -> Outline:
+    def _outlined(self, machine: Estimator) -> Outline:
         compute, n = machine.compute or Compute(), self.n
         if is_gram(self.X) or machine._precomputed:
             gram = self.X if is_gram(self.X) else DenseGram(np.asarray(self.X[: min(n, 2), : min(n, 2)]), compute)
@@ -216,13 +217,13 @@ class _View:
         reading = seconds if isinstance(self.X, Blocks) else 0.0
         return Outline(Sample.of(gram, seconds, item), (n, n), gram.dtype, compute, marks, reading, among)
 
-    def tried(self, machine: Any, outline: Outline) -> Tried:
+    def tried(self, machine: Estimator, outline: Outline) -> Tried:
         """What a fit on a few samples came to, where that is soon there."""
         if self._tried is None:
             self._tried = self._trial(machine, outline)
         return self._tried
 
-    def _trial(self, machine: Any, outline: Outline) -> Tried:
+    def _trial(self, machine: Estimator, outline: Outline) -> Tried:
         small = outline.of(min(self.n, _TRIED))
         of_matrix = machine._precomputed or is_gram(self.X) or isinstance(self.X, Blocks)
         if of_matrix or machine._cost(small, self.y, Tried()).solver != "dual" or small.storing() > _TRYING:
@@ -240,7 +241,7 @@ class _View:
         return found
 
 
-def _entered(door: Any, kernel: Any, X: Samples, n: int, compute: Compute) -> tuple[Any, float, float]:
+def _entered(door: Estimator, kernel: Kernel, X: Samples, n: int, compute: Compute) -> tuple[Any, float, float]:
     """The matrix of a few samples, seconds to prepare one, and the bytes of what is prepared of it."""
     pool = X.head if isinstance(X, Blocks) else X
     most = min(size(pool), n, largest_sample())
@@ -262,7 +263,7 @@ def _entered(door: Any, kernel: Any, X: Samples, n: int, compute: Compute) -> tu
     return (gram.compiled() if n >= _TRIED else gram), seconds, sum(_bytes(x) for x in found) / count
 
 
-def _bytes(x: Any) -> float:
+def _bytes(x: object) -> float:
     """Of an array, a sparse one, or an object of arrays."""
     if hasattr(x, "nbytes"):
         return float(x.nbytes)

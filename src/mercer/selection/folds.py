@@ -32,10 +32,10 @@ class Fold(NamedTuple):
     door.
     """
 
-    door: Any
+    door: Estimator
     gram: Gram
     cross: Gram
-    items: Any  # the training items, None where there is but their matrix
+    items: Samples  # the training items, None where there is but their matrix
 
     def learn(self, machines: Sequence[Any], y: Targets, weights: Array | None) -> Array:
         """Machines that differ at most in the parameter they have a path along learn; they answer for ``cross``.
@@ -62,7 +62,7 @@ class Entered:
     fold.
     """
 
-    door: Any
+    door: Estimator
     X: Samples
     y: Targets
     gram: Gram | None = None
@@ -107,8 +107,8 @@ class Entered:
 class LandmarkFold:
     """Training items, and the machine at whose door they are looked at; its landmarks are those of all that learn."""
 
-    door: Any
-    items: Any
+    door: Estimator
+    items: Samples
     y: Targets
     weights: Array | None
 
@@ -134,7 +134,7 @@ class LandmarkFold:
 class EnteredByLandmarks:
     """``door`` accepted X and y, for machines over landmarks; each fold has its own."""
 
-    door: Any
+    door: Estimator
     X: Samples
     y: Targets
 

@@ -13,7 +13,6 @@ knowing it takes h_i(x)²/P_ii from the variance at x.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -66,5 +65,5 @@ class LeftOut:
         left = machine.predict(X)[:, None] - influence * self.residuals
         if not spreads:
             return left, 1.0
-        variance: Any = machine._variances(new, noise=True)[0]
+        variance: Array = machine._variances(new, noise=True)[0]
         return left, np.sqrt(variance[:, None] + influence**2 / np.diagonal(self.P))

@@ -28,7 +28,7 @@ _SMALL = 0.01  # of the mean error, added to each: an error of 0 says little of 
 class PosteriorScale:
     """s(x) is the standard deviation of a new y at x, by the machine itself."""
 
-    machine: Any
+    machine: Estimator
 
     def at(self, X: Samples) -> Array:
         """s of each sample."""
@@ -55,7 +55,7 @@ class LearnedScale:
     held to the range of the logarithms it was learnt from, for it may lead anywhere where there were no samples.
     """
 
-    machine: Any
+    machine: Estimator
     least: float
     most: float
 
@@ -81,7 +81,7 @@ def _machine_beside(estimator: Estimator) -> Any:
     return clone(estimator)
 
 
-def check_scale(scale: Any, estimator: Estimator) -> None:
+def check_scale(scale: str | None, estimator: Estimator) -> None:
     """Raise ValueError unless a scale is known, and the estimator has it."""
     if scale not in SCALES:
         raise ValueError(coded(f"scale={scale!r}: choose one of {', '.join(map(repr, SCALES))}.", "M205"))
@@ -95,7 +95,7 @@ def check_scale(scale: Any, estimator: Estimator) -> None:
         )
 
 
-def _options(estimator: Any) -> set[str]:
+def _options(estimator: Estimator) -> set[str]:
     """The options of ``predict``; of who passes them on (a pipeline, a search), those of who is asked in the end."""
     if hasattr(estimator, "steps"):
         return _options(estimator.steps[-1][1])

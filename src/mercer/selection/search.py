@@ -11,7 +11,7 @@ from __future__ import annotations
 import pickle
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from inspect import signature
@@ -34,6 +34,7 @@ from mercer.estimators.base import KernelEstimator
 from mercer.estimators.parameters import Progress, estimator
 from mercer.estimators.scikit_checks import assert_all_finite, check_is_fitted
 from mercer.gram import Outline, Use, Work, outlined
+from mercer.kernels.base import Kernel
 from mercer.kernels.given import PRECOMPUTED
 from mercer.runtime.watch import Stopped, Watch, watching
 from mercer.selection.folds import Entered, EnteredByLandmarks, Fold, learns_from_matrix, learns_on_landmarks
@@ -56,7 +57,7 @@ class Cells:
     scorer: Callable[[Any, Any, Any], float]
     progress: Progress | None = None
     max_time: float | None = None
-    error_score: Any = "raise"
+    error_score: float | str = "raise"
 
     def __post_init__(self) -> None:
         self.scores = np.full((len(self.candidates), len(self.splits)), np.nan)
@@ -99,7 +100,14 @@ class Cells:
         for shared, members in self._by_kernel().items():
             self._fill_one(shared, members, X, y, weights)
 
-    def _fill_one(self, shared: Any, members: list[int], X: Samples, y: Targets, weights: Array | None) -> None:
+    def _fill_one(
+        self,
+        shared: Kernel | str | _ByLandmarks | None,
+        members: list[int],
+        X: Samples,
+        y: Targets,
+        weights: Array | None,
+    ) -> None:
         """The candidates of one kernel."""
         if isinstance(shared, _ByLandmarks):
             self._fill_by_landmarks(members, X, y, weights)
@@ -131,7 +139,9 @@ class Cells:
         machine = self.machines[members[0]]
         return learns_on_landmarks(machine) or _kernel_of(machine) is not None
 
-    def _fill_by_matrix(self, kernel: Any, members: list[int], X: Samples, y: Targets, weights: Array | None) -> None:
+    def _fill_by_matrix(
+        self, kernel: Kernel | str | None, members: list[int], X: Samples, y: Targets, weights: Array | None
+    ) -> None:
         """Candidates with the same kernel, None for those that do not learn from one matrix."""
         entered = None if kernel is None else Entered.of(self.machines[members[0]], X, y)
         for s, (train, test) in enumerate(self.splits):
@@ -334,14 +344,14 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     estimator: Estimator
-    param_grid: Any
+    param_grid: Mapping[str, Iterable[Any]] | Sequence[Mapping[str, Iterable[Any]]]
     _: KW_ONLY
     cv: Any = None
-    scoring: Any = None
+    scoring: str | Callable[..., float] | None = None
     refit: bool = True
     max_time: float | None = None
     progress: Progress | None = None
-    error_score: Any = "raise"
+    error_score: float | str = "raise"
     on_interrupt: str = "keep"
 
     def fit(self, X: Samples, y: Targets = None, sample_weight: Weights = None, groups: Any = None) -> KernelSearchCV:
@@ -572,16 +582,16 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 class _ByLandmarks(NamedTuple):
     """What candidates share that have the same landmarks."""
 
-    kernel: Any
-    centers: Any
-    random_state: Any
+    kernel: Kernel
+    centers: int | np.integer[Any] | bytes | None
+    random_state: int | np.integer[Any] | bytes | None
 
     @classmethod
     def of(cls, machine: Estimator) -> _ByLandmarks:
         return cls(machine._given_kernel, _written(machine.centers), _written(machine.random_state))
 
 
-def _written(value: Any) -> Any:
+def _written(value: object) -> Any:
     """A value to tell parameters apart by: of collections and of sources of random numbers, all that is in them."""
     return value if value is None or isinstance(value, int | np.integer) else pickle.dumps(value)
 
@@ -600,11 +610,11 @@ def _fit_one(X: Samples, y: Targets, given: dict[str, Any], machines: list[Any])
     machines[0].fit(X, y, **given)
 
 
-def _some(values: Any, chosen: Array) -> Any:
+def _some(values: Targets, chosen: Array) -> Any:
     return None if values is None else values[chosen]
 
 
-def _looks_at_samples(cv: Any) -> bool:
+def _looks_at_samples(cv: object) -> bool:
     """Whether a splitter may ask for more than how many samples there are; scikit-learn's own do not."""
     return hasattr(cv, "split") and not type(cv).__module__.startswith("sklearn.")
 

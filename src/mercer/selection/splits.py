@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.annotations import Samples
+from mercer.annotations import Samples, Targets
 from mercer.arrays import Array
 from mercer.data import DataError, as_frame, select, size
 from mercer.data.molecules import Molecules
@@ -29,7 +29,7 @@ class Splitter:
 
     n_splits: int
 
-    def get_n_splits(self, X: Samples = None, y: Any = None, groups: Any = None) -> int:
+    def get_n_splits(self, X: Samples = None, y: Targets = None, groups: Any = None) -> int:
         """How many splits there are."""
         return int(self.n_splits)
 
@@ -83,7 +83,7 @@ class ScaffoldSplit(Splitter):
 
     test_size: float = 0.2
     n_splits: int = 1
-    column: Any = None
+    column: str | int | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.test_size < 1:
@@ -92,7 +92,7 @@ class ScaffoldSplit(Splitter):
             )
         self._check_count(1)
 
-    def split(self, X: Samples, y: Any = None, groups: Any = None) -> Iterator[Rows]:
+    def split(self, X: Samples, y: Targets = None, groups: Any = None) -> Iterator[Rows]:
         """Rows to train on and to test on, in order.
 
         Parameters
@@ -165,7 +165,7 @@ class TimeSplit(Splitter):
     def __post_init__(self) -> None:
         self._check_count(1)
 
-    def split(self, X: Samples, y: Any = None, groups: Any = None) -> Iterator[Rows]:
+    def split(self, X: Samples, y: Targets = None, groups: Any = None) -> Iterator[Rows]:
         """Rows to train on and to test on, in order.
 
         Parameters
@@ -263,7 +263,7 @@ class GroupSplit(Splitter):
     def __post_init__(self) -> None:
         self._check_count(2)
 
-    def split(self, X: Samples, y: Any = None, groups: Any = None) -> Iterator[Rows]:
+    def split(self, X: Samples, y: Targets = None, groups: Any = None) -> Iterator[Rows]:
         """Rows to train on and to test on, in order.
 
         Parameters

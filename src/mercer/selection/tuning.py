@@ -240,7 +240,7 @@ def tune(
             if not history:
                 raise type(stop)(watch, "tune") from None
     objective = whole if whole.best is not None or fewer is None else fewer
-    best: Any = objective.best
+    best: tuple[float, Array] | None = objective.best
     if best is None:
         raise ValueError(
             coded(

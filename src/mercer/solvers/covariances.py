@@ -37,7 +37,7 @@ class Family(ABC):
         """log |Σ_k|^−½."""
 
     @abstractmethod
-    def moments(self, X: Array, R: Array, means: Array, differences: Any) -> Array:
+    def moments(self, X: Array, R: Array, means: Array, differences: Array | None) -> Array:
         """Σ_i r_ik (x_i − μ_k)(x_i − μ_k)^T, as much of it as the family needs."""
 
     @abstractmethod
@@ -98,7 +98,7 @@ class Full(Family):
     def log_root(self, factors: Array, d: int, k: int) -> Array:
         return np.sum(np.log(np.einsum("kdd->kd", factors)), axis=1)
 
-    def moments(self, X: Array, R: Array, means: Array, differences: Any) -> Array:
+    def moments(self, X: Array, R: Array, means: Array, differences: Array | None) -> Array:
         D = X - means[:, None, :] if differences is None else differences
         return np.asarray(np.swapaxes(D * R.T[:, :, None], 1, 2) @ D)
 
@@ -145,7 +145,7 @@ class Tied(Full):
     def log_root(self, factors: Array, d: int, k: int) -> Array:
         return np.full(k, np.sum(np.log(np.diag(factors))))
 
-    def moments(self, X: Array, R: Array, means: Array, differences: Any) -> Array:
+    def moments(self, X: Array, R: Array, means: Array, differences: Array | None) -> Array:
         if differences is not None:
             return super().moments(X, R, means, differences).sum(axis=0)
         inner = R.T @ X  # Σ_ik r_ik (x − μ_k)(x − μ_k)^T, by sums of products
@@ -192,7 +192,7 @@ class Diagonal(Family):
     def log_root(self, factors: Array, d: int, k: int) -> Array:
         return np.sum(np.log(factors), axis=1)
 
-    def moments(self, X: Array, R: Array, means: Array, differences: Any) -> Array:
+    def moments(self, X: Array, R: Array, means: Array, differences: Array | None) -> Array:
         if differences is not None:
             return np.einsum("ik,kid->kd", R, differences * differences)
         return R.T @ (X * X) - 2 * means * (R.T @ X) + R.sum(axis=0)[:, None] * means**2

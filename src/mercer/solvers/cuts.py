@@ -10,8 +10,6 @@ D^−1 A D^−1 is normalised cut.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import splu
@@ -95,7 +93,7 @@ def outlook(outline: Outline, count: int, *, normalised: bool) -> Work:
     return Work(memory, seconds, f"{count} eigenvectors by the inverse, a Cholesky factor of {n} rows", "inverse")
 
 
-def _of_graph(graph: Any, weights: Array, count: int, random_state: RandomState) -> EigenSolution:
+def _of_graph(graph: sparse.csr_array, weights: Array, count: int, random_state: RandomState) -> EigenSolution:
     """Of a sparse matrix: by products, which are all but free; where these do not part the eigenvalues, the graph is
     one that falls into parts along few edges, and so does its factor: then by the inverse.
     """
@@ -128,7 +126,7 @@ def on_sphere(V: Array) -> Array:
     return V / np.where(norms > 0, norms, 1.0)[:, None]
 
 
-def by_means(R: Array, weights: Array, start: Array, count: int, n_init: int, rng: Any) -> Clustering:
+def by_means(R: Array, weights: Array, start: Array, count: int, n_init: int, rng: RandomState) -> Clustering:
     """k-means of rows, from given labels and ``n_init`` starts of its own."""
     space = Points(R, weights, Compute().workers)
     return cluster(space, count, n_init=n_init, max_iter=100, random_state=rng, starts=[start])

@@ -178,7 +178,9 @@ def negatives(problem: Eigen, gram: Gram, floor: float, random_state: RandomStat
     return Negatives.among(Eigendecomposition.of(gram, problem.weights, problem.centred).values, floor)
 
 
-def _lanczos(matrix: _Operator, count: int, tol: float, max_iter: int, rng: Any) -> tuple[Array, Array, int, float]:
+def _lanczos(
+    matrix: _Operator, count: int, tol: float, max_iter: int, rng: np.random.Generator
+) -> tuple[Array, Array, int, float]:
     """ARPACK's, one vector at a time, restarted implicitly."""
     n, calls = len(matrix.scale), [0]
 

@@ -8,8 +8,6 @@ many times over.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import linalg
 
@@ -89,7 +87,11 @@ def interior_point(problem: DualQP, K: Array) -> Array | None:
 
 
 def _step(
-    factor: Any, A: Array, point: tuple[Array, ...], residual: tuple[Array, Array], to: tuple[Any, Any]
+    factor: tuple[Array, bool],
+    A: Array,
+    point: tuple[Array, ...],
+    residual: tuple[Array, Array],
+    to: tuple[float | Array, float | Array],
 ) -> tuple[Array, ...]:
     """Newton's step (dx, dρ, dzl, dzu) towards x·zl = to[0], (1 − x)·zu = to[1] and no residual."""
     (x, zl, zu), (dual, primal), (cl, cu) = point, residual, to

@@ -18,6 +18,7 @@ from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer import arrays
+from mercer.annotations import Items
 from mercer.arrays import Array
 from mercer.gram import Features, Gram, Outline, Work, pivoted_cholesky
 from mercer.native.linalg import NotPositive, cholesky, cholesky_solve
@@ -81,7 +82,7 @@ class Factored:
 class Woodbury:
     """By K ≈ Φ Φ^T of p < n features: (I − SΦ(ρI + Φ^T S² Φ)^−1 Φ^T S)/ρ. The n × n matrix is never formed."""
 
-    def __init__(self, features: Any, workers: int, *, exact: bool) -> None:
+    def __init__(self, features: Items, workers: int, *, exact: bool) -> None:
         self.features, self.workers, self.exact = features, workers, exact
         self.name = "woodbury" if exact else "cg"
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from mercer import arrays
 from mercer.arrays import Array
-from mercer.gram import DenseGram, Gram, Use, held
+from mercer.gram import DenseGram, Gram, SumGram, Use, held
 from mercer.native.linalg import NotPositive, cholesky, cholesky_solve
 from mercer.problems import DualQP, LinearSystem, Solution
 from mercer.runtime.threads import single_threaded_blas
@@ -272,7 +272,7 @@ class KernelWeights:
 
 
 def learn_weights(
-    total: Any,
+    total: SumGram,
     inner: InnerProblem,
     p: float,
     tol: float,
@@ -292,7 +292,7 @@ def learn_weights(
 
 
 def _rounds(
-    total: Any, inner: InnerProblem, gamma: Array, p: float, tol: float, max_iter: int, keep: bool
+    total: SumGram, inner: InnerProblem, gamma: Array, p: float, tol: float, max_iter: int, keep: bool
 ) -> KernelWeights:
     now = _round(total, inner, gamma, p, None)
     lower, history, reason = now.lower, [], "max_iter"
@@ -322,7 +322,7 @@ def _rounds(
     return KernelWeights(now.weights, now.upper, gap, n_iter, reason, now.gram, history)
 
 
-def _round(total: Any, inner: InnerProblem, gamma: Array, p: float, before: Round | None) -> Round:
+def _round(total: SumGram, inner: InnerProblem, gamma: Array, p: float, before: Round | None) -> Round:
     weights = gamma ** (1.0 / p)
     gram = held(total.weighted(weights * total.weights), Use.SYSTEMS)
     answer = inner.solve(gram, None if before is None else before.answer)
@@ -337,7 +337,7 @@ def _round(total: Any, inner: InnerProblem, gamma: Array, p: float, before: Roun
     return Round(gamma, weights, gram, answer, products, s, answer.value + answer.slack, lower)
 
 
-def _descended(total: Any, inner: InnerProblem, now: Round, p: float) -> Round | None:
+def _descended(total: SumGram, inner: InnerProblem, now: Round, p: float) -> Round | None:
     """A round with a smaller J, or None where none is found."""
     rounding = 1e-12 * abs(now.upper)
     model = _model(inner, now, p)

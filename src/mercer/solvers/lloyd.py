@@ -127,7 +127,7 @@ def _descended(space: Space, runs: list[Run], step: int, max_iter: int, tol: flo
     return min(ended, key=lambda c: c.objective)
 
 
-def spread_out(space: Space, count: int, rng: Any) -> Array:
+def spread_out(space: Space, count: int, rng: np.random.RandomState | np.random.Generator) -> Array:
     """k-means++: labels by the nearest of ``count`` items, chosen one after the other: the best of a few drawn by
     weight and squared distance to the others.
 
@@ -148,7 +148,7 @@ def spread_out(space: Space, count: int, rng: Any) -> Array:
     return _filled(labels, closest, w, count)
 
 
-def at_random(space: Space, count: int, rng: Any) -> Array:
+def at_random(space: Space, count: int, rng: np.random.RandomState | np.random.Generator) -> Array:
     """Labels by the nearest of ``count`` different items, drawn by their weight alone."""
     order, w = space.order, space.weights
     some = order[rng.choice(len(order), size=count, replace=False, p=w[order] / w.sum())]
@@ -164,7 +164,7 @@ def at_random(space: Space, count: int, rng: Any) -> Array:
 DRAWS: dict[str, Callable[[Space, int, Any], Array]] = {"k-means++": spread_out, "random": at_random}
 
 
-def _drawn(rng: Any, shares: Array, order: Array, count: int) -> Array:
+def _drawn(rng: np.random.RandomState | np.random.Generator, shares: Array, order: Array, count: int) -> Array:
     heights = np.cumsum(shares[order])
     return order[
         np.minimum(np.searchsorted(heights, rng.uniform(size=count) * heights[-1], side="right"), len(order) - 1)

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import arrays
+from mercer.annotations import Items
 from mercer.arrays import Array
 from mercer.data import chunks
 from mercer.gram import Gram, Landmarks
@@ -71,7 +72,7 @@ class Posterior:
         values = np.asarray(arrays.to_numpy(cross.astype(np.float64).dense()), np.float64)
         return least_squares(self.features, (values * self.scale).T).T
 
-    def of_features(self, new: Any) -> Array:
+    def of_features(self, new: Items) -> Array:
         """The same from features, where the factor is of them: λ φ^T M^−1 φ, M = λI + Φ^T W Φ; the bias is one more
         without penalty.
         """

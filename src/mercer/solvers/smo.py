@@ -12,9 +12,9 @@ long.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from llvmlite import ir
@@ -23,11 +23,15 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import DTypeLike
 
-from mercer.annotations import Targets
+from mercer.arrays import Array
 from mercer.native.atomics import claim, read, write
 from mercer.native.vector import Vector, register_bytes
 from mercer.problems import DualQP
 from mercer.runtime import compiling, threads
+
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext
+    from numba.core.typing import Signature
 
 _UNROLLED = 4  # registers in flight
 _SPLIT = 3072  # variables from which a pass is worth two threads
@@ -59,7 +63,7 @@ class _Best:
         self.value = [cgutils.alloca_once_value(v.b, v.constant(start)) for _ in range(_UNROLLED)]
         self.where = [cgutils.alloca_once_value(v.b, v.integer(0)) for _ in range(_UNROLLED)]
 
-    def offer(self, s: int, x: Any, turn: Any) -> Any:
+    def offer(self, s: int, x: ir.Value, turn: ir.Value) -> Any:
         """Keep x where it is larger, NaN never; returns that condition."""
         b = self.v.b
         better = b.fcmp_ordered(">", x, b.load(self.value[s]))
@@ -81,12 +85,12 @@ class _Best:
         return v.b.add(first, ir.Constant(v.int_type, [v.lanes * s + lane for lane in range(v.lanes)]))
 
 
-def _larger(v: Vector, x: Any, at_x: Any, y: Targets, at_y: Any) -> tuple[Any, Any]:
+def _larger(v: Vector, x: ir.Value, at_x: ir.Value, y: ir.Value, at_y: ir.Value) -> tuple[Any, Any]:
     better = v.b.fcmp_ordered(">", x, y)
     return v.b.select(better, x, y), v.b.select(better, at_x, at_y)
 
 
-def _across(v: Vector, value: Any, place: Any) -> tuple[Any, Any]:
+def _across(v: Vector, value: ir.Value, place: ir.Value) -> tuple[Any, Any]:
     """The largest lane and what stands beside it, by halves."""
     stride = v.lanes // 2
     while stride:
@@ -101,7 +105,7 @@ def _across(v: Vector, value: Any, place: Any) -> tuple[Any, Any]:
     return v.b.extract_element(value, zero), position if v.bits == 64 else v.b.sext(position, _INT64)
 
 
-def _turns(v: Vector, index: Any) -> Any:
+def _turns(v: Vector, index: ir.Value) -> Any:
     """The number of the turn in every lane."""
     narrow = index if v.bits == 64 else v.b.trunc(index, ir.IntType(32))
     undefined = ir.Constant(v.int_type, ir.Undefined)
@@ -109,7 +113,7 @@ def _turns(v: Vector, index: Any) -> Any:
     return v.b.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(ir.IntType(32), v.lanes), [0] * v.lanes))
 
 
-def _registers(v: Vector, count: Any) -> Iterator[tuple[int, Callable[[Any], Any], Any]]:
+def _registers(v: Vector, count: ir.Value) -> Iterator[tuple[int, Callable[[Any], Any], Any]]:
     """A loop over the registers of a row: which of those in flight it is, its place behind a pointer, and the number of
     the turn.
     """
@@ -121,7 +125,7 @@ def _registers(v: Vector, count: Any) -> Iterator[tuple[int, Callable[[Any], Any
             yield s, partial(_place, v, o), turn
 
 
-def _ask(v: Vector, row: Any, count: Any) -> None:
+def _ask(v: Vector, row: ir.Value, count: ir.Value) -> None:
     """Ask for the beginning of a row: the loop asks for the rest ``_AHEAD`` of where it is. Rows are too short for a
     processor to see them coming.
     """
@@ -129,7 +133,7 @@ def _ask(v: Vector, row: Any, count: Any) -> None:
         v.prefetch(v.b.gep(row, [ir.Constant(_INT64, line // v.dtype.itemsize)]))
 
 
-def _place(v: Vector, offset: Any, pointer: Any) -> Any:
+def _place(v: Vector, offset: ir.Value, pointer: ir.Value) -> Any:
     return v.b.gep(pointer, [offset])
 
 
@@ -141,7 +145,7 @@ def _update(context, g, can_grow, can_shrink, at, K, row_i, row_j, t, first, cou
     result = types.Tuple((g.dtype, types.int64, g.dtype, types.int64))
     signature = result(g, can_grow, can_shrink, types.intp, K, types.intp, types.intp, g.dtype, types.intp, types.intp)
 
-    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+    def code(target: BaseContext, builder: ir.IRBuilder, sig: Signature, values: Sequence[ir.Value]) -> Any:
         v = Vector(builder, np.dtype(str(sig.args[0].dtype)))
         g, up, down, K = (target.make_array(sig.args[k])(target, builder, values[k]).data for k in (0, 1, 2, 4))
         first = values[8]
@@ -173,7 +177,7 @@ def _partner(context, g, can_shrink, at, K, row_i, diagonal, g_i, K_ii, first, c
     result = types.Tuple((g.dtype, types.int64))
     signature = result(g, can_shrink, types.intp, K, types.intp, diagonal, g.dtype, g.dtype, types.intp, types.intp)
 
-    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+    def code(target: BaseContext, builder: ir.IRBuilder, sig: Signature, values: Sequence[ir.Value]) -> Any:
         v = Vector(builder, np.dtype(str(sig.args[0].dtype)))
         g, down, K, diagonal = (target.make_array(sig.args[k])(target, builder, values[k]).data for k in (0, 1, 3, 5))
         first = values[8]
@@ -372,7 +376,7 @@ def job_memory(dtype: DTypeLike) -> tuple[Any, ...]:
     raw = np.zeros(128 + 6 * 128, np.uint8)
     at = -raw.ctypes.data % 128
 
-    def part(line: int, lines: int, kind: Any, count: int) -> Any:
+    def part(line: int, lines: int, kind: DTypeLike, count: int) -> Any:
         start = at + 128 * line
         return raw[start : start + 128 * lines].view(kind)[:count]
 
@@ -420,7 +424,7 @@ class Block:
         stands right of column q, is zero.
     """
 
-    def __init__(self, K: Any, problem: DualQP, b: Any, g: Any, workers: int = 1, early: float = 0.0) -> None:
+    def __init__(self, K: Array, problem: DualQP, b: Array, g: Array, workers: int = 1, early: float = 0.0) -> None:
         q = len(problem)
         self.K, self.q, self.ld, self.workers = K, q, K.shape[1], workers
         self.problem, self.early = problem, early if q >= _WORTH_SHRINKING else 0.0

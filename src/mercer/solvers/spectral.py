@@ -12,6 +12,7 @@ with two diagonals; it costs two thirds of the eigenvectors, and a λ still cost
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -36,15 +37,15 @@ class Decomposition(ABC):
     bias: bool
 
     @abstractmethod
-    def coefficients(self, Y: Array, ridges: Any) -> Array:
+    def coefficients(self, Y: Array, ridges: float | Sequence[float] | Array) -> Array:
         """A for each λ: (λs, n, outputs)."""
 
     @abstractmethod
-    def diagonal(self, ridges: Any) -> Array:
+    def diagonal(self, ridges: float | Sequence[float] | Array) -> Array:
         """w_i [G_λ]_ii for each λ: (λs, n)."""
 
     @abstractmethod
-    def degrees(self, ridges: Any) -> Array:
+    def degrees(self, ridges: float | Sequence[float] | Array) -> Array:
         """The trace of the matrix that maps y to its predictions, bias included: the effective number of parameters,
         for each λ.
         """
@@ -53,20 +54,20 @@ class Decomposition(ABC):
     def _log_determinant(self, ridges: Array) -> Array:
         """log|T + λ| on all of the complement of u, for each λ."""
 
-    def leave_one_out(self, Y: Array, ridges: Any) -> Array:
+    def leave_one_out(self, Y: Array, ridges: float | Sequence[float] | Array) -> Array:
         """y_i − (prediction for i of the model fitted without it), for each λ: (λs, n, outputs). Exact; i is left out
         with all its weight.
         """
         return self.coefficients(Y, ridges) / self.diagonal(ridges)[:, :, None]
 
-    def generalised(self, Y: Array, ridges: Any) -> Array:
+    def generalised(self, Y: Array, ridges: float | Sequence[float] | Array) -> Array:
         """Generalised cross-validation, n Σ_i w_i r_i²/(n − degrees)² for each λ and output: (λs, outputs)."""
         ridges = np.atleast_1d(np.asarray(ridges, np.float64))
         A, n = self.coefficients(Y, ridges), len(self.scale)
         squares = np.einsum("lim,i->lm", A**2, 1 / self.scale**2) * (ridges**2)[:, None]  # r = λ W^−1 A
         return n * squares / np.maximum(n - self.degrees(ridges), 1e-12)[:, None] ** 2
 
-    def likelihood(self, Y: Array, ridges: Any) -> Array:
+    def likelihood(self, Y: Array, ridges: float | Sequence[float] | Array) -> Array:
         """max over σ² of log N(y; b, σ²(K + λW^−1)), b integrated out, for each λ and output: the evidence for the
         kernel and λ.
         """
@@ -194,7 +195,7 @@ class Eigendecomposition(Decomposition):
             else np.divide(1.0, ridges, out=np.zeros_like(ridges), where=ridges > 0)
         )
 
-    def coefficients(self, Y: Array, ridges: Any) -> Array:
+    def coefficients(self, Y: Array, ridges: float | Sequence[float] | Array) -> Array:
         ridges = np.atleast_1d(np.asarray(ridges, np.float64))
         T = self._centred(Y)
         inner = self.vectors.T @ T
@@ -204,7 +205,7 @@ class Eigendecomposition(Decomposition):
         X = (self.vectors @ stacked).reshape(len(T), len(ridges), outputs) + rest[:, None] * T[:, None, :]
         return np.moveaxis(self.scale[:, None, None] * X, 1, 0)
 
-    def diagonal(self, ridges: Any) -> Array:
+    def diagonal(self, ridges: float | Sequence[float] | Array) -> Array:
         ridges = np.atleast_1d(np.asarray(ridges, np.float64))
         G = self._squares @ self._inverse_values(ridges) + self._rest(ridges) * (1 - self._u**2)[:, None]
         return (self.scale[:, None] ** 2 * G).T
@@ -214,7 +215,7 @@ class Eigendecomposition(Decomposition):
         unseen = len(self.scale) - int(self.bias) - len(self.values)
         return logs if self.complete else logs + unseen * np.log(np.maximum(ridges, 1e-300))
 
-    def degrees(self, ridges: Any) -> Array:
+    def degrees(self, ridges: float | Sequence[float] | Array) -> Array:
         ridges = np.atleast_1d(np.asarray(ridges, np.float64))
         s = self.values[:, None]
         shares = np.divide(s, s + ridges, out=np.zeros((len(s), len(ridges))), where=self._seen(s + ridges))
@@ -256,7 +257,7 @@ class Tridiagonal(Decomposition):
             raise NotPositive(int(np.argmin((d > 0).all(axis=1))))
         return low.T.copy(), d.T.copy()
 
-    def coefficients(self, Y: Array, ridges: Any) -> Array:
+    def coefficients(self, Y: Array, ridges: float | Sequence[float] | Array) -> Array:
         ridges = np.atleast_1d(np.asarray(ridges, np.float64))
         T = self._centred(Y)
         low, d = self._factors(ridges)
@@ -269,7 +270,7 @@ class Tridiagonal(Decomposition):
         X = (self.rows.T @ x.reshape(len(x), -1)).reshape(len(T), len(ridges), T.shape[1])
         return np.moveaxis(self.scale[:, None, None] * X, 1, 0)
 
-    def diagonal(self, ridges: Any) -> Array:
+    def diagonal(self, ridges: float | Sequence[float] | Array) -> Array:
         return self.scale**2 * self._diagonal(np.atleast_1d(np.asarray(ridges, np.float64)))
 
     def _diagonal(self, ridges: Array) -> Array:
@@ -281,7 +282,7 @@ class Tridiagonal(Decomposition):
         )
         return out
 
-    def degrees(self, ridges: Any) -> Array:
+    def degrees(self, ridges: float | Sequence[float] | Array) -> Array:
         ridges = np.atleast_1d(np.asarray(ridges, np.float64))
         return len(self.main) - ridges * self._diagonal(ridges).sum(axis=1) + float(self.bias)
 

@@ -20,7 +20,7 @@ from mercer.runtime.watch import Stopped, report
 from mercer.solvers.dual import ActiveSet
 from mercer.solvers.landmark_dual import FASTER, FIRST, INNER, ROUNDS, Proximal
 from mercer.solvers.smooth import Descent
-from mercer.solvers.spread import Piece, Spread
+from mercer.solvers.spread import Passes, Piece, Spread
 from mercer.solvers.spread_newton import Point, Rows, SpreadNewton
 
 _SLOW = 0.7  # of the gap before: a round that leaves more of it is at the end of float32
@@ -125,7 +125,7 @@ def solve_spread_dual(
     return solution, few.coefficients(theta)
 
 
-def _mended(passes: Any, programme: _Programme) -> Any:
+def _mended(passes: Passes, programme: _Programme) -> Any:
     """The variables with a sum of 0, what is missing given out to those that have room."""
     for _ in range(_MENDED):
         total, size, *room = (float(value) for value in passes.total("sum of the variables", _room, programme))

@@ -7,10 +7,11 @@ Principal directions are those of Φ^T W Φ, which pieces add up.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from mercer.annotations import RandomState
 from mercer.arrays import Array
 from mercer.gram import Landmarks
 from mercer.runtime.watch import asked_to_stop
@@ -33,7 +34,7 @@ class SpreadClusters(NamedTuple):
 
 
 def cluster_spread(
-    spread: Spread, count: int, *, n_init: int, max_iter: int, random_state: Any, workers: int
+    spread: Spread, count: int, *, n_init: int, max_iter: int, random_state: RandomState, workers: int
 ) -> SpreadClusters:
     """min Σ w ‖φ(x) − μ_c(x)‖², μ_c functions of the landmarks."""
     values, _, weights = spread.passes.drawn(max(_FEW, _OF_EACH * count))

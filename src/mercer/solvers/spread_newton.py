@@ -109,7 +109,7 @@ class SpreadNewton:
         self.sample = Sample(self.few, 1e-2, every=True)
         self.steepest = 0.0
 
-    def begin(self, b: Any = 0.0) -> Point:
+    def begin(self, b: float | Array = 0.0) -> Point:
         """f = b."""
         q = max(1, self.outputs)
         return self.at(np.zeros((len(self.few), q)), np.zeros(q) + (b if self.bias else 0.0))

@@ -97,7 +97,7 @@ class Stream:
                     self._invert()
             yield some.stop
 
-    def _advance(self, at: int, block: Any, rule: Rule, loss: Loss) -> int:
+    def _advance(self, at: int, block: tuple[Array, int, Array, Array, Array], rule: Rule, loss: Loss) -> int:
         """The samples of a block from ``at`` on, until all are taken in or the inverse is to be computed anew."""
         if rule.loss != OWN:
             return int(running(at, *block, self.kept, rule))

@@ -15,7 +15,7 @@ OfCells    a ridge over the cells of trees that follow the target (partition ker
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
@@ -238,7 +238,7 @@ class OfCells:
     compute: Compute | None = None
 
     def _kernel(self, smooth: float, columns: int) -> Kernel:
-        cells: Any = Overlap() * ((1.0 - smooth) / self.trees)
+        cells: Kernel = Overlap() * ((1.0 - smooth) / self.trees)
         if not smooth:
             return cells
         places, rows = list(range(self.trees)), list(range(self.trees, self.trees + columns))
@@ -299,7 +299,7 @@ def _beside(codes: Array, X: Array, rows: bool) -> Array:
     return np.column_stack([codes, X.astype(np.float32)]) if rows else codes
 
 
-def values(machine: Any, X: Samples) -> Array:
+def values(machine: Estimator, X: Samples) -> Array:
     """What a machine says of rows, or of their matrix with those it was trained on."""
     return np.asarray((machine.decision_function if hasattr(machine, "decision_function") else machine.predict)(X))
 
@@ -313,7 +313,7 @@ def _columns(found: Array, outputs: int) -> Array:
     return found.reshape(len(found), outputs)
 
 
-def in_silence(function: Any, *args: Any) -> Any:
+def in_silence(function: Callable[..., Any], *args: Any) -> Any:
     """A candidate that is hard to train is judged by its score, and what its kernel does not use is no news here."""
     with warnings.catch_warnings(), quietly():
         warnings.simplefilter("ignore", ConvergenceWarning)

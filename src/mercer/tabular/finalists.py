@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.annotations import Samples
+from mercer.annotations import Estimator, Samples
 from mercer.compute import Compute
 from mercer.estimators.feature_machine import FeatureMachineRegressor
 from mercer.estimators.representer import KernelPoisson
@@ -109,7 +109,7 @@ class Finalists:
             out.append((self._machine(machine, "SVR", best, (0.3, 1.0, 3.0, 10.0, 30.0)), best))
         return out
 
-    def _machine(self, estimator: Any, name: str, tried: Tried, settings: Sequence[float]) -> OfKernel:
+    def _machine(self, estimator: Estimator, name: str, tried: Tried, settings: Sequence[float]) -> OfKernel:
         assert tried.kernel is not None
         estimator.set_params(kernel=tried.kernel.kernel)
         support = hasattr(estimator, "C")

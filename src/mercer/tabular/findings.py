@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -31,13 +31,16 @@ from mercer.tabular.problem import decided
 from mercer.tabular.summary import told
 from mercer.tabular.wording import kernel_in_words
 
+if TYPE_CHECKING:
+    from mercer.tabular.model import TableModel
+
 _COLUMNS = 60  # of the table, that are listed
 _EFFECTS = 6  # columns whose effect is drawn
 _ASKED = 100  # rows that effects are drawn of
 _SHOWN = 6  # columns of an example
 
 
-def reported(model: Any, table: pl.DataFrame | SparseTable | None) -> Report:
+def reported(model: TableModel, table: pl.DataFrame | SparseTable | None) -> Report:
     """The page of a fitted ``TableModel``, judged by the rows of a table with the target, or by those held out."""
     began = time.perf_counter()
     with quietly():
@@ -55,7 +58,7 @@ def reported(model: Any, table: pl.DataFrame | SparseTable | None) -> Report:
         return Report(found.page(began), told(model.summary_))
 
 
-def _of_table(model: Any, table: pl.DataFrame | SparseTable) -> _Findings:
+def _of_table(model: TableModel, table: pl.DataFrame | SparseTable) -> _Findings:
     """Judged by the rows whose target is there, and known."""
     column = target_column(table, model.target)
     truth = as_targets(column, model.task_, model.labels_)[0] if model.labels_ else None
@@ -78,7 +81,7 @@ def _of_table(model: Any, table: pl.DataFrame | SparseTable) -> _Findings:
 
 
 class _Findings:
-    def __init__(self, model: Any, held: HeldOut, how: str, interval: Array | None) -> None:
+    def __init__(self, model: TableModel, held: HeldOut, how: str, interval: Array | None) -> None:
         self.model, self.held, self.how, self.interval = model, held, how, interval
         self.s: dict[str, Any] = model.summary_
         self.classes = bool(model.labels_)
@@ -311,7 +314,7 @@ class _Findings:
             )
         return out
 
-    def _said(self, value: Any) -> str:
+    def _said(self, value: float) -> str:
         return str(self.names[int(value)]) if self.names is not None else f"{value:.5g}"
 
     def _answer(self, answers: Array) -> list[Cell]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -26,9 +25,9 @@ class HeldOut:
 
     y: Array
     answers: Array
-    rows: Any
+    rows: pl.DataFrame | None
     shown: Array
-    heavy: Any = None
+    heavy: pl.DataFrame | None = None
     heavy_y: Array | None = None
     heavy_norms: Array | None = None
 

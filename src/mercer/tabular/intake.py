@@ -6,11 +6,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import polars as pl
 from scipy import stats
 
-from mercer.annotations import Index
+from mercer.annotations import Index, Targets
 from mercer.arrays import Array
 from mercer.data import DataError, as_frame
 from mercer.data.tables import shown
@@ -243,7 +244,7 @@ def _names_classes(column: pl.Series, y: Array) -> bool:
     ].n_unique() == len(np.unique(y))
 
 
-def as_table(given: Any) -> pl.DataFrame | SparseTable:
+def as_table(given: Rows) -> pl.DataFrame | SparseTable:
     """A table as polars has it, from any library of data frames."""
     if isinstance(given, pl.DataFrame | SparseTable):
         return given
@@ -257,25 +258,25 @@ def as_table(given: Any) -> pl.DataFrame | SparseTable:
     return pl.DataFrame([_as_series(name, _values(column)) for name, column in columns.items()])
 
 
-def _as_series(name: str, values: Any) -> pl.Series:
+def _as_series(name: str, values: Array | list[Any]) -> pl.Series:
     """A column of polars; arrays, lists and other things that are no cells stay the objects that they are."""
     if isinstance(values, list) and any(_is_collection(value) for value in values):
         return pl.Series(name, values, dtype=pl.Object)
     return pl.Series(name, values, strict=False)
 
 
-def _is_collection(value: Any) -> bool:
+def _is_collection(value: object) -> bool:
     return isinstance(value, list | tuple | dict | set) or getattr(value, "ndim", 0) > 0
 
 
-def _values(column: Any) -> Any:
+def _values(column: nw.Series[Any]) -> Any:
     """The values of a column, None where one is missing."""
     if column.dtype.is_numeric() and not column.null_count():
         return column.to_numpy()
     return [None if _is_missing(value) else value for value in column.to_list()]
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     """None, NaN, or pandas' NA, of which no comparison is true or false."""
     if value is None or _is_collection(value):
         return value is None
@@ -321,7 +322,7 @@ def as_targets(column: pl.Series, task: Task, labels: list[Any] | None = None) -
     return np.array([codes.get(v, -1) for v in values], np.int64), labels
 
 
-def with_target(table: pl.DataFrame | SparseTable, target: str, y: Any) -> pl.DataFrame | SparseTable:
+def with_target(table: pl.DataFrame | SparseTable, target: str, y: Targets) -> pl.DataFrame | SparseTable:
     """The table with the target among its columns, where it comes beside it."""
     if y is None:
         return table

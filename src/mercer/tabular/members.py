@@ -7,14 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from mercer.annotations import Samples
+from mercer.annotations import Estimator, Samples
 from mercer.arrays import Array
 from mercer.data import chunks
 from mercer.estimators.ridge_cv import KernelRidgeCV
+from mercer.kernels.base import Kernel
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.selection.ranks import check_enough, rank
+from mercer.tabular.calibration import Calibration
 from mercer.tabular.encoding import Encoding
 from mercer.tabular.families import in_silence, values
+from mercer.tabular.targets import Scale
 
 _BLOCK = 20_000  # rows that are answered at a time
 _NOISE_ROWS = 1500
@@ -29,8 +32,8 @@ class Member:
     name: str
     weight: float
     encoding: Encoding | None
-    machine: Any
-    finish: Any  # a Calibration of classes, or a Scale of numbers
+    machine: Estimator
+    finish: Calibration | Scale  # a Calibration of classes, or a Scale of numbers
 
     @property
     def estimator(self) -> Any:
@@ -61,7 +64,7 @@ class Noise:
 
     errors: Array
     encoding: Encoding | None = None
-    machine: Any = None
+    machine: KernelRidgeCV | None = None
 
     @classmethod
     def of(cls, errors: Array, X: Samples, encoding: Encoding | None) -> Noise:
@@ -95,13 +98,13 @@ class Nearness:
     of them are nearer to another one.
     """
 
-    kernel: Any
+    kernel: Kernel
     encoding: Encoding | None
-    rows: Any
+    rows: Samples
     distances: Array
 
     @classmethod
-    def of(cls, machine: Any, encoding: Encoding | None, X: Samples, random: np.random.Generator) -> Nearness:
+    def of(cls, machine: Estimator, encoding: Encoding | None, X: Samples, random: np.random.Generator) -> Nearness:
         few = np.sort(random.permutation(X.shape[0])[:_NEAREST])
         rows = X[few] if encoding is None else encoding(X[few])
         # cells know no distance
@@ -112,7 +115,7 @@ class Nearness:
         found.distances = np.sort(D.min(axis=1))
         return found
 
-    def _distances(self, rows: Any) -> Array:
+    def _distances(self, rows: Samples) -> Array:
         k = self.kernel
         cross = np.asarray(in_silence(k, rows, self.rows), np.float64)
         own, theirs = (np.asarray(in_silence(k.diag, A), np.float64) for A in (rows, self.rows))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn import metrics
@@ -84,7 +83,7 @@ _NUMBERS = {
 _DEFAULT = {"classification": "accuracy", "regression": "rmse", "count": "rmse", "ordinal": "mae"}
 
 
-def metric_of(task: str, name: Any = None) -> Metric:
+def metric_of(task: str, name: str | None = None) -> Metric:
     """The metric of that name, as "balanced accuracy", "AUC" or "pinball:0.9"; the usual one of a task without."""
     known = _CLASSES if task == "classification" else _NUMBERS
     if name is None:

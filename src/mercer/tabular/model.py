@@ -13,6 +13,7 @@ import polars as pl
 from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 
+from mercer.annotations import Samples, Targets
 from mercer.arrays import Array
 from mercer.compute import Compute, peak_bytes
 from mercer.data import DataError
@@ -138,7 +139,7 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
 
     # -- fitting -----------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Rows, y: Any = None) -> Self:
+    def fit(self, X: Rows, y: Targets = None) -> Self:
         """Find the model of a table.
 
         Ctrl-C ends the search, and the best so far is trained.
@@ -330,7 +331,7 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
         rows, _ = self.prepared(X)
         return self.nearness_(rows)
 
-    def score(self, X: Rows, y: Any = None) -> float:
+    def score(self, X: Rows, y: Targets = None) -> float:
         """The metric on a table that has the target, or beside which it is given; larger is better: errors are
         negative.
         """
@@ -372,12 +373,12 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
             raise ValueError(coded("Only tables of named columns are explained.", "M311"))
         return rows, self._averaged, None, None, None, self.background_
 
-    def _averaged(self, rows: Any) -> Array:
+    def _averaged(self, rows: Samples) -> Array:
         """Probabilities, or numbers, of rows in the form that the members were trained on."""
         found = average(self.members_, rows)
         return found if self.labels_ else found + self.shift_
 
-    def report(self, X: Rows | None = None, y: Any = None) -> Report:
+    def report(self, X: Rows | None = None, y: Targets = None) -> Report:
         """What was learnt, as one HTML page, and as some lines of text.
 
         How the table was read, the kernel as mathematics and in words, how the choice was made, how good the answers
@@ -399,7 +400,7 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return reported(self, None if X is None else with_target(as_table(X), self.target, y))
 
-    def _reported(self, X: Rows | None, y: Any = None) -> Report:
+    def _reported(self, X: Rows | None, y: Targets = None) -> Report:
         return self.report(X, y)
 
     def save(self, path: str | Path) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mercer.arrays import Array
+from mercer.tabular.calibration import Calibration
 from mercer.tabular.encoding import View
 from mercer.tabular.families import Family
 from mercer.tabular.kernels import Named
@@ -21,7 +22,7 @@ class Tried:
     view: View | None
     scale: Scale | None
     values: Array
-    finish: Any
+    finish: Calibration | Scale
     loss: float
     kernel: Named | None = None
 

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from typing import Any
 
+from mercer.annotations import Estimator
 from mercer.reports.similarity import in_digits
 from mercer.tabular.encoding import Encoding
 from mercer.tabular.families import CellMachine
@@ -13,7 +14,7 @@ from mercer.tabular.families import CellMachine
 _LONGEST = 160  # letters
 
 
-def kernel_in_words(machine: Any, encoding: Encoding | None) -> str:
+def kernel_in_words(machine: Estimator, encoding: Encoding | None) -> str:
     """As "Laplacian(γ=0.1) on 192 numbers and 3 categories"."""
     if isinstance(machine, CellMachine):
         beside = " + Laplacian" if machine.smooth else ""
@@ -32,7 +33,7 @@ def kernel_in_words(machine: Any, encoding: Encoding | None) -> str:
     return f"{text} on {_columns(encoding)}"
 
 
-def _inside(kernel: Any) -> Any:
+def _inside(kernel: object) -> Any:
     """The kernel in shifts and metrics."""
     while hasattr(kernel, "kernel"):
         kernel = kernel.kernel

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mercer.annotations import Estimator
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.kernels.base import Kernel
@@ -54,7 +55,7 @@ class Call:
     cls: type
     options: dict[str, Any] = field(default_factory=dict)
 
-    def make(self, kernel: Any, **more: Any) -> Any:
+    def make(self, kernel: Kernel | str, **more: Any) -> Any:
         return self.cls(**self.options, kernel=kernel, **more)
 
     @property
@@ -257,7 +258,7 @@ class Trace:
             self.steps.append(row)
         return False
 
-    def of(self, machine: Any) -> None:
+    def of(self, machine: Estimator) -> None:
         """What a machine that was fitted says of its end."""
         for name in ("stop_reason_", "n_iter_", "gap_", "solver_", "converged_"):
             value = getattr(machine, name, None)
@@ -273,11 +274,11 @@ class Trace:
         return View("solver", self.said, {"steps": steps})
 
 
-def _number(value: Any) -> float:
+def _number(value: object) -> float:
     return float(value) if isinstance(value, float | int) else np.nan
 
 
-def fitted(call: Call, kernel: Any, trace: Trace, *data: Any) -> Any:
+def fitted(call: Call, kernel: Kernel | str, trace: Trace, *data: Any) -> Any:
     """The machine of a call, within the memory of the page, its steps listened to."""
     more: dict[str, Any] = {"compute": Compute(memory=MEMORY)}
     if call.listened:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from mercer.annotations import Estimator
 from mercer.estimators.logistic import KernelLogistic
 from mercer.estimators.svm import SVC
 from mercer.play.modes.base import Call, Dial, Learner, Mode, Needs, Pictures, Trace, fitted, on_plane, plane, points
@@ -67,7 +68,7 @@ class Classify(Mode):
         return partial(_bounds, machine, X, y)
 
 
-def _bounds(machine: Any, X: np.ndarray, y: np.ndarray) -> Iterator[View]:
+def _bounds(machine: Estimator, X: np.ndarray, y: np.ndarray) -> Iterator[View]:
     """What is known of the error on new points."""
     if not is_svc_of_two_classes(machine):
         yield View("error", {"why": "Estimates of the error are for a support vector machine of two classes."})

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from mercer.annotations import Estimator
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.play.modes.base import Call, Dial, Learner, Mode, Needs, Pictures, Trace, fitted, on_plane, plane, points
 from mercer.play.state import State
@@ -54,7 +55,7 @@ class Components(Mode):
         return partial(_brought_back, machine, X, shown)
 
 
-def _brought_back(machine: Any, X: np.ndarray, shown: View) -> Iterator[View]:
+def _brought_back(machine: Estimator, X: np.ndarray, shown: View) -> Iterator[View]:
     """The plane again, with where each point would be had it no part outside the components."""
     if len(X) > _LARGEST_BROUGHT_BACK:
         yield replace(shown, data=shown.data | {"note": f"Points are brought back up to {_LARGEST_BROUGHT_BACK}."})

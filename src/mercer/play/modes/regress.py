@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from mercer.annotations import Estimator
 from mercer.estimators.representer import KernelQuantile
 from mercer.estimators.ridge import KernelRidge
 from mercer.estimators.svr import SVR
@@ -87,7 +88,7 @@ class Regress(Mode):
         return partial(_left_out, machine, y)
 
 
-def _left_out(machine: Any, y: np.ndarray) -> Iterator[View]:
+def _left_out(machine: Estimator, y: np.ndarray) -> Iterator[View]:
     """The error on a point that the machine has not seen."""
     if not has_closed_form(machine) or len(y) > _LARGEST_LEFT_OUT:
         yield View("error", {"why": f"Exact leave-one-out is for the ridge, up to {_LARGEST_LEFT_OUT} points."})

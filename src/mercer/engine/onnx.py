@@ -12,7 +12,17 @@ import numpy as np
 from scipy import sparse
 
 from mercer.annotations import Items, Symbol
-from mercer.engine.expression import ELEMENTWISE, Fold, Node, VectorParameter, adds_up, fold_variable, symbolic, trace, walk
+from mercer.engine.expression import (
+    ELEMENTWISE,
+    Fold,
+    Node,
+    VectorParameter,
+    adds_up,
+    fold_variable,
+    symbolic,
+    trace,
+    walk,
+)
 from mercer.engine.recorded import NotRecorded, Recorded
 
 if TYPE_CHECKING:

@@ -7,17 +7,13 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mercer.annotations import Symbol
 from mercer.troubles import coded
-
-if TYPE_CHECKING:
-    pass
-
 
 Check = Callable[[Any], str | None]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -16,18 +16,18 @@ Array = np.ndarray[Any, Any]
 Tensor = Any  # a torch tensor, without importing torch
 
 
-def is_tensor(x: Any) -> bool:
+def is_tensor(x: object) -> TypeGuard[Tensor]:
     """Whether x is a torch tensor, without importing torch to find out."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(x, torch.Tensor)
 
 
-def namespace(*arrays: Any) -> Any:
+def namespace(*arrays: object) -> Any:
     """The module whose functions fit these arrays: torch if one of them is a tensor, else NumPy."""
     return sys.modules["torch"] if any(is_tensor(x) for x in arrays) else np
 
 
-def is_recorded(x: Any) -> bool:
+def is_recorded(x: object) -> bool:
     """Whether x is an array that is not there yet: what is done with it is written down (``engine.recorded``)."""
     return getattr(x, "recorded", None) is True
 
@@ -47,12 +47,12 @@ def to_device(x: Any, device: str | None, dtype: DTypeLike | None = None) -> Any
     return x.astype(dtype, copy=False) if dtype is not None and x.dtype.kind == "f" else x
 
 
-def like(x: Any, other: Any) -> Any:
+def like(x: Any, other: object) -> Any:
     """x in the library and on the device of ``other``."""
     return to_device(x, str(other.device)) if is_tensor(other) else to_numpy(x)
 
 
-def to_numpy(x: Any) -> Any:
+def to_numpy(x: object) -> Any:
     """x as a NumPy array, copied from a device if it lives there."""
     return x.detach().cpu().numpy() if is_tensor(x) else np.asarray(x)
 
@@ -62,7 +62,7 @@ def numpy_dtype(x: Any) -> np.dtype[Any]:
     return np.dtype(str(x.dtype).removeprefix("torch.")) if is_tensor(x) else np.dtype(x.dtype)
 
 
-def empty(shape: tuple[int, ...], dtype: DTypeLike, beside: Any = None) -> Array:
+def empty(shape: tuple[int, ...], dtype: DTypeLike, beside: object = None) -> Array:
     """An uninitialised array in the library and on the device of ``beside``."""
     if is_tensor(beside):
         return _torch().empty(shape, dtype=_torch_dtype(dtype), device=beside.device)
@@ -75,7 +75,7 @@ def empty(shape: tuple[int, ...], dtype: DTypeLike, beside: Any = None) -> Array
     return raw[start : start + count].view(dtype).reshape(shape)
 
 
-def zeros(shape: tuple[int, ...], dtype: DTypeLike, beside: Any = None) -> Array:
+def zeros(shape: tuple[int, ...], dtype: DTypeLike, beside: object = None) -> Array:
     out = empty(shape, dtype, beside)
     out[...] = 0
     return out

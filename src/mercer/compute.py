@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -18,6 +18,9 @@ from numpy.typing import DTypeLike
 from mercer.arrays import Array, empty
 from mercer.runtime.threads import default_workers, in_worker
 from mercer.troubles import coded
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
@@ -58,7 +61,7 @@ class Compute:
     dtype: str | None = None
     memory: int | str | None = None
     threads: int | None = None
-    client: Any = None
+    client: Client | None = None
 
     def __post_init__(self) -> None:
         if self.dtype not in (None, "tf32") and str(np.dtype(self.dtype)) not in ("float32", "float64"):

@@ -40,7 +40,7 @@ from mercer.troubles import coded
 _NAMES_IN_TORCH = {"absolute": "abs", "arccos": "acos", "arcsin": "asin", "arctan": "atan"}
 
 
-def _call(name: str, *args: Any) -> Any:
+def _call(name: str, *args: Symbol) -> Any:
     for x in args:
         record = getattr(x, "__formula__", None)
         if record is not None:
@@ -128,7 +128,7 @@ def square(x: Symbol) -> Any:
     return x * x
 
 
-def power(x: Symbol, exponent: Any) -> Any:
+def power(x: Symbol, exponent: Symbol) -> Any:
     """x^exponent, value by value; integer exponents are a few multiplications."""
     return x**exponent
 
@@ -158,7 +158,7 @@ def greater(x: Symbol, z: Symbol) -> Any:
     return _call("greater", x, z)
 
 
-def where(condition: Any, x: Symbol, z: Symbol) -> Any:
+def where(condition: Symbol, x: Symbol, z: Symbol) -> Any:
     """x where the condition holds, else z; both are evaluated everywhere.
 
     Parameters
@@ -180,7 +180,7 @@ def where(condition: Any, x: Symbol, z: Symbol) -> Any:
     return namespace(condition, x, z).where(condition, x, z)
 
 
-def pointwise(function: Callable[..., Any], *args: Any, derivative: Callable[..., Any] | None = None) -> Any:
+def pointwise(function: Callable[..., Any], *args: Symbol, derivative: Callable[..., Any] | None = None) -> Any:
     """function(*args), where a function that cannot be recorded is applied to each tile as it is.
 
     Parameters
@@ -208,7 +208,7 @@ def pointwise(function: Callable[..., Any], *args: Any, derivative: Callable[...
         return record("apply", (_of_numbers(function), args, derivative))
 
 
-def recorded(function: Callable[..., Any], *items: Any) -> Any:
+def recorded(function: Callable[..., Any], *items: Items) -> Any:
     """function(A, B) or function(A) as a part of a formula: what cannot be recorded is computed on the items.
 
     Parameters
@@ -257,7 +257,7 @@ def dot(A: Items, B: Items) -> Any:
     return _reduce("dot", A, B)
 
 
-def sqdist(A: Items, B: Items, length_scale: Any = None) -> Any:
+def sqdist(A: Items, B: Items, length_scale: Symbol = None) -> Any:
     """Σ_j (a_j − b_j)²/ℓ_j² for all pairs of prepared items, accurate for nearly equal points too.
 
     Parameters
@@ -310,7 +310,7 @@ def fold_self(step: Callable[..., tuple[Any, ...]], start: Sequence[float], A: I
     return _record("fold_self", A)("fold_self", (A, (step, tuple(start))))
 
 
-def mean_over_items(block: Callable[[Any, Any], Any], A: Items, reference: Any, weights: Weights) -> Any:
+def mean_over_items(block: Callable[[Any, Any], Any], A: Items, reference: Items, weights: Weights) -> Any:
     """Σ_j w_j block(a, r_j) for every prepared item a, over the items r_j of a reference sample.
 
     Parameters
@@ -332,7 +332,7 @@ def mean_over_items(block: Callable[[Any, Any], Any], A: Items, reference: Any, 
     return _record("mean", A)("mean", (block, A, reference, weights))
 
 
-def mean_of_means(block: Callable[[Any, Any], Any], A: Items, reference: Any, weights: Weights, known: float) -> Any:
+def mean_of_means(block: Callable[[Any, Any], Any], A: Items, reference: Items, weights: Weights, known: float) -> Any:
     """Σ_ij w_i w_j block(r_i, r_j): the number ``known``, kept with what it is made of, for its derivative.
 
     Parameters

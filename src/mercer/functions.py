@@ -55,9 +55,9 @@ class RKHSFunction:
     """
 
     kernel: Kernel
-    centers: Any
+    centers: Samples
     coef: Array
-    bias: Any = 0.0
+    bias: float | Array = 0.0
 
     def __post_init__(self) -> None:
         coef = self.coef if arrays.is_tensor(self.coef) else np.asarray(self.coef, dtype=None)
@@ -275,7 +275,7 @@ class FeatureFunction:
 
     kernel: Kernel
     weights: Weights  # one column for each output; of an open set of columns, a ``HashedRows`` with one row for each
-    bias: Any = 0.0
+    bias: float | Array = 0.0
     single: bool = True  # whether the weights of a HashedRows are those of one function, or of several
 
     def __call__(self, X: Samples) -> Array:

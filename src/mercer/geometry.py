@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer import arrays
 from mercer.annotations import Samples
 from mercer.arrays import Array
-from mercer.gram import as_gram
+from mercer.gram import Gram, as_gram
 from mercer.kernels.base import Kernel
 from mercer.native.linalg import eigenvalues
 from mercer.troubles import coded
@@ -89,7 +90,7 @@ def alignment(K: Any, L: Any, *, centered: bool = True) -> float:
     return float(np.vdot(K, L)) / norms
 
 
-def effective_dimension(K: Any, alpha: float) -> float:
+def effective_dimension(K: ArrayLike | Gram, alpha: float) -> float:
     """tr(K(K + αI)^−1) = Σ λ_i/(λ_i + α): how many directions a ridge of α leaves.
 
     The degrees of freedom of kernel ridge regression with the penalty α.
@@ -124,6 +125,6 @@ def dimension_of_spectrum(values: Array, alpha: float) -> float:
     return float(np.sum(values / (values + alpha)))
 
 
-def _matrix(K: Any) -> Any:
+def _matrix(K: ArrayLike | Gram) -> Any:
     gram = as_gram(K)
     return arrays.to_numpy(gram.dense()).astype(np.float64)

@@ -6,11 +6,14 @@ A problem does not hold the kernel matrix: solvers are given both.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mercer.arrays import Array
+
+if TYPE_CHECKING:
+    from mercer.losses.contract import Loss
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,7 +262,7 @@ class SmoothERM:
     (array([-3.605, -1.855,  1.645]), True)
     """
 
-    loss: Any
+    loss: Loss
     targets: Array
     weights: Array
     ridge: float
@@ -295,7 +298,7 @@ class SmoothSolution:
     """
 
     coef: Array
-    bias: Any
+    bias: float | Array
     values: Array
     objective: float
     gap: float

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +19,7 @@ from sklearn.base import clone
 
 from mercer import arrays
 from mercer.annotations import Samples
+from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import size, take
 from mercer.gram import Gram, KernelGram
@@ -184,7 +186,7 @@ def check_gram(K: Any) -> Validity:
     return _examine(K, "The matrix")
 
 
-def _examine(K: Any, name: str) -> Validity:
+def _examine(K: Array, name: str) -> Validity:
     nan, tolerance = float("nan"), _tolerance(K.dtype)
     K = K.astype(np.float64, copy=False)
     if not arrays.all_finite(K):
@@ -320,7 +322,7 @@ def assert_kernel_contract(kernel: Kernel, X: Samples, *, rtol: float = 1e-10) -
     n = len(K)
     scale = max(float(np.abs(K).max()), 1e-300)
 
-    def close(actual: Any, expected: Any, what: str) -> None:
+    def close(actual: object, expected: Array, what: str) -> None:
         gap = float(np.max(np.abs(arrays.to_numpy(actual) - expected), initial=0.0))
         assert gap <= rtol * scale, f"{kernel}: {what} differs by {gap / scale:.2g} of the largest value"
 
@@ -387,7 +389,7 @@ def assert_reads_back(kernel: Kernel) -> None:
         assert again == kernel, f"{form.__name__}(kernel) is {text[:200]!r}, which parses to another kernel"
 
 
-def _assert_gram(gram: Gram, K: Any, close: Any) -> None:
+def _assert_gram(gram: Gram, K: Array, close: Callable[[object, Array, str], None]) -> None:
     n, m = K.shape
     assert gram.shape == K.shape
     assert size(gram.dense()) == n

@@ -18,18 +18,24 @@ from __future__ import annotations
 import hashlib
 import inspect
 import sys
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer.annotations import Index, Targets
+from mercer.annotations import Index
 from mercer.arrays import Array
 from mercer.engine.expression import Node
 from mercer.engine.packing import ROWS, Panels, Rows, is_all, up
 from mercer.engine.reductions import TINY, DotBlock, SqDistBlock
 from mercer.runtime import compiling, threads
+
+if TYPE_CHECKING:
+    from llvmlite import ir
+    from numba.core.base import BaseContext
+    from numba.core.typing import Signature
 
 # columns of data; beyond, the inner products are a BLAS product, and the rest of the formula follows in registers
 _WIDEST = 128
@@ -497,7 +503,7 @@ def micro_kernel(spec: Spec, dtype: str, count: int, loaded: bool, family: bool,
     names = (*_ARRAYS, *_NUMBERS, "near")
     signature = types.void(*(types.intp if name in _NUMBERS else t for name, t in zip(names, arguments, strict=True)))
 
-    def code(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+    def code(context: BaseContext, builder: ir.IRBuilder, sig: Signature, values: Sequence[ir.Value]) -> Any:
         given = {
             name: context.make_array(t)(context, builder, value).data if name in _ARRAYS else value
             for name, t, value in zip(names, sig.args, values, strict=True)
@@ -511,7 +517,9 @@ def micro_kernel(spec: Spec, dtype: str, count: int, loaded: bool, family: bool,
 class _Emitter:
     """Writes one micro-kernel at the builder's position."""
 
-    def __init__(self, spec: Spec, dtype: np.dtype[Any], count: int, builder: Any, given: dict[str, Any]) -> None:
+    def __init__(
+        self, spec: Spec, dtype: np.dtype[Any], count: int, builder: ir.IRBuilder, given: dict[str, Any]
+    ) -> None:
         from llvmlite import ir
 
         from mercer.native.vector import Vector
@@ -520,14 +528,14 @@ class _Emitter:
         self.v, self.b, self.g, self.count, self.dtype = Vector(builder, dtype), builder, given, count, dtype
         self.int64 = ir.IntType(64)
         self.inputs: dict[Any, Any] = {}
-        self.first: Any = None  # of the numbers of one member
+        self.first: ir.Value | None = None  # of the numbers of one member
 
     def _int(self, value: int) -> Any:
         from llvmlite import ir
 
         return ir.Constant(self.int64, value)
 
-    def _at(self, pointer: str, *offsets: Any) -> Any:
+    def _at(self, pointer: str, *offsets: ir.Value) -> Any:
         total = offsets[0]
         for o in offsets[1:]:
             total = self.b.add(total, o)
@@ -589,7 +597,7 @@ class _Emitter:
                 for q, total in enumerate(totals):
                     self.v.store(self.b.load(total), self._place(r, q))
 
-    def _sum_row_of(self, m: Any, r: int, values: list[Any]) -> None:
+    def _sum_row_of(self, m: ir.Value, r: int, values: list[ir.Value]) -> None:
         """Σ_q K[r, q] v[q] of one member."""
         place = self._at("row_sums", self.b.mul(m, self.g["lds"]), self.g["s"], self._int(r * self.v.lanes))
         total = self.v.load(place)
@@ -598,7 +606,7 @@ class _Emitter:
             total = self.v.fma(value, weight, total)
         self.v.store(total, place)
 
-    def _sum_cols_of(self, m: Any, r: int, values: list[Any]) -> None:
+    def _sum_cols_of(self, m: ir.Value, r: int, values: list[ir.Value]) -> None:
         """K[r, q] u[r] of one member, added to the sums of the columns."""
         weight = self.v.splat(self.b.load(self._at("u", self.g["i"], self._int(r))))
         for q, value in enumerate(values):
@@ -634,7 +642,7 @@ class _Emitter:
             self.v.store(total, place)
 
     def _accumulate(
-        self, left: str, a: str, right: str, b: str, step: Any, *, scaled: bool = False
+        self, left: str, a: str, right: str, b: str, step: Callable[..., ir.Value], *, scaled: bool = False
     ) -> dict[tuple[int, int], Any]:
         """step(x, y, total) over the columns of the data, in registers, for each row and each vector of columns."""
         from numba.core import cgutils
@@ -673,7 +681,7 @@ class _Emitter:
         # ``near`` is the caller's bound for this panel and these rows: a share of the largest norms
         with self.b.if_then(self.v.any_less(smallest, self.v.splat(self.g["near"])), likely=False):
 
-            def step(x: Any, y: Targets, total: Any, weight: Any) -> Any:
+            def step(x: ir.Value, y: ir.Value, total: ir.Value, weight: ir.Value) -> Any:
                 difference = self.b.fmul(self.b.fsub(x, y), weight)
                 return self.v.fma(difference, difference, total)
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from mercer.annotations import Items, Weights
+from mercer.annotations import Items, Symbol, Weights
 from mercer.formula import recorded
 from mercer.runtime.threads import cached_property
 from mercer.troubles import coded
@@ -93,28 +93,28 @@ class Node:
         return _apply(name, *(as_node(x) for x in args))
 
     # Arithmetic.
-    def __add__(self, other: Any) -> Node:
+    def __add__(self, other: Symbol) -> Node:
         return _apply("add", self, as_node(other))
 
-    def __radd__(self, other: Any) -> Node:
+    def __radd__(self, other: Symbol) -> Node:
         return _apply("add", as_node(other), self)
 
-    def __sub__(self, other: Any) -> Node:
+    def __sub__(self, other: Symbol) -> Node:
         return _apply("subtract", self, as_node(other))
 
-    def __rsub__(self, other: Any) -> Node:
+    def __rsub__(self, other: Symbol) -> Node:
         return _apply("subtract", as_node(other), self)
 
-    def __mul__(self, other: Any) -> Node:
+    def __mul__(self, other: Symbol) -> Node:
         return _apply("multiply", self, as_node(other))
 
-    def __rmul__(self, other: Any) -> Node:
+    def __rmul__(self, other: Symbol) -> Node:
         return _apply("multiply", as_node(other), self)
 
-    def __truediv__(self, other: Any) -> Node:
+    def __truediv__(self, other: Symbol) -> Node:
         return _apply("divide", self, as_node(other))
 
-    def __rtruediv__(self, other: Any) -> Node:
+    def __rtruediv__(self, other: Symbol) -> Node:
         return _apply("divide", as_node(other), self)
 
     def __neg__(self) -> Node:
@@ -123,20 +123,20 @@ class Node:
     def __abs__(self) -> Node:
         return _apply("absolute", self)
 
-    def __pow__(self, exponent: Any) -> Node:
+    def __pow__(self, exponent: Symbol) -> Node:
         if isinstance(exponent, int) and 0 <= exponent <= _LARGEST_EXPANDED_POWER:
             return _whole_power(self, exponent)
         if not isinstance(exponent, Node) and exponent == 0.5:
             return _apply("sqrt", self)
         return _apply("power", self, as_node(exponent))
 
-    def __rpow__(self, base: Any) -> Node:
+    def __rpow__(self, base: Symbol) -> Node:
         return _apply("power", as_node(base), self)
 
-    def __gt__(self, other: Any) -> Node:
+    def __gt__(self, other: Symbol) -> Node:
         return _apply("greater", self, as_node(other))
 
-    def __lt__(self, other: Any) -> Node:
+    def __lt__(self, other: Symbol) -> Node:
         return _apply("greater", as_node(other), self)
 
     # What only numbers can do.
@@ -146,10 +146,10 @@ class Node:
     def __len__(self) -> int:
         raise Untraceable("a symbol has no length")
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         raise Untraceable("a symbol has no entries")
 
-    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+    def __array__(self, *args: object, **kwargs: object) -> Any:
         raise Untraceable("a symbol is not an array")
 
     def __float__(self) -> float:
@@ -194,7 +194,7 @@ def leaf(side: Kind, index: int) -> Node:
     return Node("leaf", data=index, kind=side)
 
 
-def as_node(x: Any) -> Node:
+def as_node(x: Symbol) -> Node:
     if isinstance(x, Node):
         return x
     try:
@@ -239,8 +239,8 @@ class Opaque:
     """
 
     function: Callable[..., Any]
-    left: Any
-    right: Any = None
+    left: Items
+    right: Items = None
     transposed: bool = False
 
 
@@ -257,7 +257,7 @@ class Embedding:
 
     @classmethod
     def of(
-        cls, block: Callable[[Any, Any], Any], A: Items, reference: Any, weights: Weights, known: float | None = None
+        cls, block: Callable[[Any, Any], Any], A: Items, reference: Items, weights: Weights, known: float | None = None
     ) -> Embedding:
         right, found = symbolic(reference, "col")
         return cls(trace(block, _on_side(A, "row"), right), found, weights, known)
@@ -281,24 +281,24 @@ class Embedding:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def trace(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Node:
+def trace(function: Callable[[Any, Any], Any], left: Items, right: Items) -> Node:
     """The formula of ``function(left, right)`` on symbolic representations; opaque where it cannot be recorded."""
     return as_node(recorded(function, left, right))
 
 
-def trace_items(function: Callable[[Any], Any], items: Any) -> Node:
+def trace_items(function: Callable[[Any], Any], items: Items) -> Node:
     """The formula of ``function(items)``, one value per item; opaque where it cannot be recorded."""
     return as_node(recorded(function, items))
 
 
-def symbolic(rep: Any, side: Kind) -> tuple[Any, list[Any]]:
+def symbolic(rep: Items, side: Kind) -> tuple[Any, list[Any]]:
     """A representation with a symbol for each leaf, and the leaves; one that occurs twice is listed once."""
     found: list[Any] = []
     return _symbol(rep, side, found), found
 
 
 # no function inside another that calls itself: such a cycle would keep the data alive
-def _symbol(part: Any, side: Kind, found: list[Any]) -> Any:
+def _symbol(part: Items, side: Kind, found: list[Any]) -> Any:
     if isinstance(part, tuple):
         return tuple(_symbol(p, side, found) for p in part)
     index = next((i for i, x in enumerate(found) if x is part), len(found))
@@ -307,7 +307,7 @@ def _symbol(part: Any, side: Kind, found: list[Any]) -> Any:
     return leaf(side, index)
 
 
-def _on_side(symbols: Any, side: Kind) -> Any:
+def _on_side(symbols: Items, side: Kind) -> Any:
     return tuple(_on_side(s, side) for s in symbols) if isinstance(symbols, tuple) else leaf(side, symbols.data)
 
 
@@ -371,7 +371,7 @@ def _fold(function: Callable[..., tuple[Any, ...]], start: tuple[float, ...]) ->
     return Fold(start, steps)
 
 
-def _sqdist(A: Node, B: Node, length_scale: Any) -> Node:
+def _sqdist(A: Node, B: Node, length_scale: Symbol) -> Node:
     """A scalar length scale divides the result; a vector belongs to the metric."""
     if length_scale is None:
         return Node("sqdist", (A, B), (None, None))

@@ -29,7 +29,7 @@ _GROUPS = 16
 class Family(Tiles):
     """The sum of ``members``, Tiles of one ``family_key``, with weights."""
 
-    def __init__(self, members: Sequence[Tiles], weights: Any) -> None:
+    def __init__(self, members: Sequence[Tiles], weights: Sequence[float] | Array) -> None:
         first = members[0]
         self.__dict__.update(first.__dict__, _workspace=threading.local(), _packed=None, _diagonal_values=None)
         self._known: list[Tiles] | None = list(members)

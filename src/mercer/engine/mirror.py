@@ -6,15 +6,21 @@ Imported only when a matrix is large enough: it imports Numba.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from mercer.arrays import Array
 from mercer.native.vector import Vector, register_bytes
 from mercer.runtime import compiling
+
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext
+    from numba.core.typing import Signature
 
 
 @intrinsic
@@ -24,14 +30,14 @@ def _square(context, tile, t, lds, out, upper, lower, ldo, stream):  # type: ign
     """
     signature = tile.dtype(tile, types.intp, types.intp, out, types.intp, types.intp, types.intp, types.boolean)
 
-    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+    def code(target: BaseContext, builder: ir.IRBuilder, sig: Signature, values: Sequence[ir.Value]) -> Any:
         v = Vector(builder, np.dtype(str(sig.args[0].dtype)))
         source, place = (target.make_array(sig.args[k])(target, builder, values[k]).data for k in (0, 3))
 
-        def at(pointer: Any, first: Any, stride: Any, k: int) -> Any:
+        def at(pointer: ir.Value, first: ir.Value, stride: ir.Value, k: int) -> Any:
             return builder.gep(pointer, [builder.add(first, builder.mul(stride, ir.Constant(ir.IntType(64), k)))])
 
-        def store(rows: list[Any], first: Any) -> None:
+        def store(rows: list[ir.Value], first: ir.Value) -> None:
             with builder.if_else(values[7]) as (streamed, stored):
                 for branch, past in ((streamed, True), (stored, False)):
                     with branch:
@@ -49,7 +55,7 @@ def _square(context, tile, t, lds, out, upper, lower, ldo, stream):  # type: ign
     return signature, code
 
 
-def _lanes_summed(v: Vector, total: Any) -> Any:
+def _lanes_summed(v: Vector, total: ir.Value) -> Any:
     result = v.b.extract_element(total, ir.Constant(ir.IntType(32), 0))
     for lane in range(1, v.lanes):
         result = v.b.fadd(result, v.b.extract_element(total, ir.Constant(ir.IntType(32), lane)))
@@ -85,7 +91,7 @@ def _mirror(tile, lds, r, c, out, ldo, i, j, lanes, aligned):  # type: ignore[no
 spread = compiling.jit(_mirror)
 
 
-def mirror(tile: Any, out: Any, i: int, j: int) -> bool:
+def mirror(tile: Array, out: Array, i: int, j: int) -> bool:
     """Write a tile (rows contiguous) into both halves of a square matrix whose rows are contiguous; False if something
     in it is not finite.
 

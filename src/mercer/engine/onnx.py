@@ -6,19 +6,32 @@ Distances are from a common origin, so that the difference of large norms does n
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
-from mercer.annotations import Items
-from mercer.engine.expression import ELEMENTWISE, Fold, Node, adds_up, fold_variable, symbolic, trace, walk
+from mercer.annotations import Items, Symbol
+from mercer.engine.expression import (
+    ELEMENTWISE,
+    Fold,
+    Node,
+    VectorParameter,
+    adds_up,
+    fold_variable,
+    symbolic,
+    trace,
+    walk,
+)
 from mercer.engine.recorded import NotRecorded, Recorded
+
+if TYPE_CHECKING:
+    from mercer.kernels.base import Kernel
 
 _MOST_STEPS = 20_000  # of a fold that is written out column by column
 
 
-def lowered(kernel: Any, A: Items, B: Items) -> Any:
+def lowered(kernel: Kernel, A: Items, B: Items) -> Any:
     """k between prepared items A, which are recorded, and B: a recorded matrix."""
     left, left_leaves = symbolic(A, "row")
     right, right_leaves = symbolic(B, "col")
@@ -71,7 +84,7 @@ class _Lowering:
         raise NotRecorded("a part of its formula is computed by its own code, which has no operators")
 
 
-def _plain(x: Any) -> Any:
+def _plain(x: Items) -> Any:
     """A leaf as a dense array of numbers."""
     if isinstance(x, Recorded):
         return x
@@ -81,11 +94,11 @@ def _plain(x: Any) -> Any:
     return x.astype(np.float64)
 
 
-def _of_items(column: Any, n: Node) -> Any:
+def _of_items(column: Items, n: Node) -> Any:
     return column if n.kind == "row" else column.T
 
 
-def _squared_distances(A: Any, B: Any, scale: Any, column: int | None) -> Any:
+def _squared_distances(A: Items, B: Items, scale: VectorParameter | None, column: int | None) -> Any:
     if column is not None:
         raise NotRecorded("a derivative has no operators")
     inverse = 1.0 if scale is None else 1.0 / np.asarray(scale.powers)
@@ -95,7 +108,7 @@ def _squared_distances(A: Any, B: Any, scale: Any, column: int | None) -> Any:
     return np.maximum(norms - 2.0 * (a @ b.T), 0.0)
 
 
-def _folded(fold: Fold, A: Any, B: Any) -> Any:
+def _folded(fold: Fold, A: Items, B: Items) -> Any:
     """The fold of all pairs: all columns at once where it adds up terms, else column by column."""
     d = B.shape[1]
     if adds_up(fold):
@@ -108,7 +121,7 @@ def _folded(fold: Fold, A: Any, B: Any) -> Any:
     return states[-1]
 
 
-def _folded_with_itself(fold: Fold, A: Any) -> Any:
+def _folded_with_itself(fold: Fold, A: Items) -> Any:
     if adds_up(fold):
         return fold.start[0] + np.sum(_stepped(fold, [0.0], A, A)[0], axis=1, keepdims=True)
     _check_length(fold, A.shape[1])
@@ -124,7 +137,7 @@ def _check_length(fold: Fold, columns: int) -> None:
         raise NotRecorded(f"its programme over the columns would be {steps} operators, more than {_MOST_STEPS}")
 
 
-def _stepped(fold: Fold, states: list[Any], x: Any, z: Any) -> list[Any]:
+def _stepped(fold: Fold, states: list[Any], x: Symbol, z: Symbol) -> list[Any]:
     known: dict[Node, Any] = {fold_variable(f"s{k}"): state for k, state in enumerate(states)}
     known |= {fold_variable("x"): x, fold_variable("z"): z}
     for step in fold.steps:

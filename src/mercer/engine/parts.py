@@ -8,8 +8,9 @@ numbers below 2^24, which float32 adds exactly in any order.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -169,7 +170,7 @@ class _Sums:
         if not self.begun:
             self.total[...], self.begun = 0, True
 
-    def _each_strip(self, task: Any) -> None:
+    def _each_strip(self, task: Callable[[slice], None]) -> None:
         run_tasks(lambda rows: None if stopping() else task(rows), self.strips, self.workers, blas=False)
 
     def add_filled(self, m: int) -> None:

@@ -8,13 +8,16 @@ array is computed as ever, and stands in the graph as a constant. Nothing here n
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import DTypeLike
+
+from mercer.annotations import Symbol
+from mercer.arrays import Array
 
 Shape = tuple[int | None, ...]  # None: as many as there are samples
 
@@ -60,7 +63,7 @@ class Program:
     _known: dict[Any, Any] = field(default_factory=dict)  # the name of each constant, and of each step's result
 
     def step(
-        self, operator: str, shape: Shape, *operands: Any, kind: DTypeLike | None = None, **attributes: Any
+        self, operator: str, shape: Shape, *operands: object, kind: DTypeLike | None = None, **attributes: Any
     ) -> Any:
         """The result of an operator; the same operator on the same operands is written once."""
         inputs = tuple(self.name_of(x) for x in operands)
@@ -70,7 +73,7 @@ class Program:
             self.steps.append(Step(operator, inputs, self._known[key], attributes))
         return Recorded(self, self._known[key], shape, np.dtype(kind or self.dtype))
 
-    def name_of(self, x: Any) -> str:
+    def name_of(self, x: object) -> str:
         """An operand's name; numbers become constants, of the precision of the programme unless whole or text."""
         if isinstance(x, Recorded):
             return x.name
@@ -118,7 +121,7 @@ class Recorded(NDArrayOperatorsMixin):
         """The same numbers in another precision, or as whole ones."""
         return self.program.step("Cast", self.shape, self, kind=dtype, to=dtype)
 
-    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+    def __array__(self, *args: object, **kwargs: object) -> Any:
         raise NotRecorded("an array that is not there yet was asked for its numbers")
 
     def __bool__(self) -> bool:
@@ -127,7 +130,7 @@ class Recorded(NDArrayOperatorsMixin):
     def __len__(self) -> int:
         raise NotRecorded("an array that is not there yet was asked for its length")
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         name = ufunc.__name__
         if method != "__call__" or options:
             raise NotRecorded(f"numpy.{name}.{method} has no operator")
@@ -148,16 +151,18 @@ class Recorded(NDArrayOperatorsMixin):
         return self.program.step(operator, _together(*(np.shape(x) if not hasattr(x, "shape") else x.shape
                                                        for x in operands)), *operands, **options)  # fmt: skip
 
-    def _matmul(self, A: Any, B: Any) -> Recorded:
+    def _matmul(self, A: Recorded | Array, B: Recorded | Array) -> Recorded:
         return self.program.step("MatMul", (*A.shape[:-1], B.shape[-1]), _number(A), _number(B))
 
-    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+    def __array_function__(
+        self, function: Callable[..., Any], types: Collection[type], args: tuple[Any, ...], options: dict[str, Any]
+    ) -> Any:
         found = _FUNCTIONS.get(function.__name__)
         if found is None:
             raise NotRecorded(f"numpy.{function.__name__} has no operator")
         return found(*args, **options)
 
-    def __getitem__(self, key: Any) -> Recorded:
+    def __getitem__(self, key: object) -> Recorded:
         keys, out, axis = key if isinstance(key, tuple) else (key,), self, 0
         for one in keys:
             if one is None:
@@ -193,7 +198,7 @@ class Recorded(NDArrayOperatorsMixin):
             "Slice", shape, self, whole(start), whole(stop), whole(axis), whole(step), kind=self.dtype
         )
 
-    def _gathered(self, axis: int, index: Any) -> Recorded:
+    def _gathered(self, axis: int, index: Array) -> Recorded:
         shape = (*self.shape[:axis], *index.shape, *self.shape[axis + 1 :])
         return self.program.step("Gather", shape, self, index % self.shape[axis], kind=self.dtype, axis=axis)
 
@@ -204,7 +209,7 @@ class Recorded(NDArrayOperatorsMixin):
         return self.program.step("Reshape", (None, *shape[1:]), self, self.program.whole(*shape), kind=self.dtype)
 
 
-def _arcsin(x: Any) -> Any:
+def _arcsin(x: Symbol) -> Any:
     """The arc sine, which runtimes have in single precision alone, and a step of Newton's method in double; of large x
     by that of √((1 − x)/2), since the step is lost where the cosine is 0.
     """
@@ -216,7 +221,7 @@ def _arcsin(x: Any) -> Any:
     return np.sign(x) * np.where(large, 0.5 * math.pi - 2.0 * angle, angle)
 
 
-def _number(x: Any) -> Any:
+def _number(x: object) -> Any:
     return x.astype(x.program.dtype) if isinstance(x, Recorded) else x
 
 
@@ -227,11 +232,11 @@ def _together(*shapes: Shape) -> Shape:
     return tuple(next((size for size in sizes if size != 1), 1) for sizes in zip(*padded, strict=True))
 
 
-def _of(*args: Any) -> Program:
+def _of(*args: object) -> Program:
     return next(x for x in args if isinstance(x, Recorded)).program
 
 
-def _where(condition: Any, x: Any, z: Any) -> Any:
+def _where(condition: Symbol, x: Symbol, z: Symbol) -> Any:
     shapes = (np.shape(v) if not hasattr(v, "shape") else v.shape for v in (condition, x, z))
     if not isinstance(condition, Recorded):
         condition = np.asarray(condition, bool)
@@ -248,28 +253,28 @@ def _concatenate(parts: Sequence[Any], axis: int = 0) -> Any:
     return program.step("Concat", shape, *(_number(p) for p in parts), axis=axis)
 
 
-def _sum(x: Any, axis: int, keepdims: bool = False) -> Any:
+def _sum(x: Recorded, axis: int, keepdims: bool = False) -> Any:
     axis %= x.ndim
     shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
     out = x.program.step("ReduceSum", shape, _number(x), x.program.whole(axis), keepdims=1)
     return out if keepdims else out._squeezed(axis)
 
 
-def _einsum(pattern: str, a: Any, b: Any) -> Any:
+def _einsum(pattern: str, a: Symbol, b: Symbol) -> Any:
     if pattern != "ij,ij->i":
         raise NotRecorded(f"numpy.einsum({pattern!r}) has no operator")
     return _sum(a * b, 1)
 
 
-def _ones_like(x: Any) -> Any:
+def _ones_like(x: Recorded) -> Any:
     return np.ones(tuple(1 if size is None else size for size in x.shape))
 
 
-def _clip(x: Any, low: Any, high: Any) -> Any:
+def _clip(x: Symbol, low: Symbol, high: Symbol) -> Any:
     return np.minimum(np.maximum(x, low), high)
 
 
-def _argmax(x: Any, axis: int) -> Any:
+def _argmax(x: Recorded, axis: int) -> Any:
     shape = (*x.shape[:axis], *x.shape[axis + 1 :])
     return x.program.step("ArgMax", shape, x, kind=np.int64, axis=axis, keepdims=0)
 

@@ -8,6 +8,7 @@ Each block is made for two item sets, gives a tile with ``fill(rows, cols, out)`
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from mercer.annotations import Index, Items
 from mercer.arrays import Array, is_tensor, namespace
 from mercer.data import Bits, HashedRows, LazyCounts, chunks, size, take
 from mercer.engine.bits import BitDot
-from mercer.engine.expression import Fold, Node, adds_up, fold_variable, walk
+from mercer.engine.expression import Fold, Node, VectorParameter, adds_up, fold_variable, walk
 from mercer.engine.folds import compilable, compiled
 from mercer.engine.joins import SparseDot
 from mercer.engine.parts import PartsDot
@@ -38,7 +39,7 @@ _WORTH_JOINING = 2**16  # entries; fewer are multiplied before a compiler has st
 TINY = {np.dtype(np.float64): 1e-4, np.dtype(np.float32): 1e-2}
 
 
-def rebuild(symbols: Any, left: list[Any], right: list[Any], rows: Index = None, cols: Index = None) -> Any:
+def rebuild(symbols: Items, left: list[Any], right: list[Any], rows: Index = None, cols: Index = None) -> Any:
     """A representation from its symbols, restricted to some rows (left leaves) and columns (right leaves)."""
     if isinstance(symbols, tuple):
         return tuple(rebuild(s, left, right, rows, cols) for s in symbols)
@@ -46,19 +47,19 @@ def rebuild(symbols: Any, left: list[Any], right: list[Any], rows: Index = None,
     return found[symbols.data] if chosen is None else take(found[symbols.data], chosen)
 
 
-def _numbers(symbols: Any) -> Any:
+def _numbers(symbols: Items) -> Any:
     """Which leaves the symbols stand for, whatever their side."""
     return tuple(map(_numbers, symbols)) if isinstance(symbols, tuple) else symbols.data
 
 
-def _dense(x: Any, dtype: DTypeLike, device: str | None) -> Array:
+def _dense(x: Items, dtype: DTypeLike, device: str | None) -> Array:
     """A few rows as a dense array of the computation."""
     if sparse.issparse(x):
         x = x.toarray()
     return arrays.to_device(x, device, dtype)
 
 
-def sqnorm(x: Any) -> Array:
+def sqnorm(x: Items) -> Array:
     if isinstance(x, HashedRows):
         return x.sqnorm()
     if isinstance(x, Bits):
@@ -154,7 +155,14 @@ class SqDistBlock:
     """
 
     def __init__(
-        self, A: Items, B: Items, scale: Any, column: int | None, dtype: DTypeLike, device: str | None, budget: int
+        self,
+        A: Items,
+        B: Items,
+        scale: VectorParameter | None,
+        column: int | None,
+        dtype: DTypeLike,
+        device: str | None,
+        budget: int,
     ) -> None:
         self.dtype, self.device = dtype, device
         if column is not None:
@@ -174,11 +182,11 @@ class SqDistBlock:
         self.dense, self.all_columns = not self.sparse, column is None
         # differences are taken in the wider of the data's precision and the computation's: each rounding there counts
         self.wide = np.result_type(arrays.numpy_dtype(A), arrays.numpy_dtype(B), dtype)
-        self._origin: Any = None
-        self.L: Any = None
-        self.R: Any = None
-        self._na: Any = None
-        self._nb: Any = None
+        self._origin: Array | None = None
+        self.L: Array | None = None
+        self.R: Array | None = None
+        self._na: Array | None = None
+        self._nb: Array | None = None
         self.panel_bytes = (size(A) + size(B)) * (A.shape[1] + 2) * np.dtype(dtype).itemsize
         self.budget = budget
         if self.sparse:
@@ -224,16 +232,16 @@ class SqDistBlock:
             self._nb = self._norms(self.B)
         return self._nb
 
-    def scaled(self, x: Any) -> Any:
+    def scaled(self, x: Items) -> Any:
         if self.inverse is None:
             return x
         return x @ sparse.diags_array(self.inverse) if sparse.issparse(x) else x * self.inverse
 
-    def centred(self, x: Any) -> Array:
+    def centred(self, x: Array) -> Array:
         x = arrays.to_device(x, self.device, self.wide)
         return self.scaled(arrays.astype(x if self.origin is None else x - self.origin, self.dtype))
 
-    def _norms(self, x: Any) -> Array:
+    def _norms(self, x: Items) -> Array:
         if self.sparse:
             return arrays.to_device(sqnorm(self.scaled(x)), self.device, self.dtype)
         out = arrays.empty((size(x),), self.dtype, arrays.to_device(x[:0], self.device))
@@ -241,7 +249,7 @@ class SqDistBlock:
             out[i] = sqnorm(self.centred(x[i]))
         return out
 
-    def _panel(self, x: Any, norms: Array, *, left: bool) -> Array:
+    def _panel(self, x: Array, norms: Array, *, left: bool) -> Array:
         d = x.shape[1]
         out = arrays.empty((size(x), d + 2), self.dtype, norms)
         root = float(np.sqrt(2.0))
@@ -268,7 +276,7 @@ class SqDistBlock:
                 self._subtract_first(rows, cols, out, tiny * (na[:, None] + nb[None, :]))
         return out
 
-    def _subtract_first(self, rows: slice, cols: slice, out: Any, bound: Any) -> None:
+    def _subtract_first(self, rows: slice, cols: slice, out: Array, bound: Array) -> None:
         i, j = namespace(out).nonzero(out < bound) if not is_tensor(out) else (out < bound).nonzero(as_tuple=True)
         A, B = self.A[rows], self.B[cols]
         step = max(1, 2**20 // max(1, A.shape[1]))
@@ -308,7 +316,7 @@ class FoldBlock:
         return out
 
 
-def _run_fold(fold: Fold, left: Any, right: Any, like: Array) -> Any:
+def _run_fold(fold: Fold, left: Array, right: Array, like: Array) -> Any:
     """The fold over the first axis of ``left`` and ``right``, whose entries broadcast: pairs, or items with
     themselves.
     """
@@ -367,7 +375,7 @@ class OpaqueBlock:
         return out
 
 
-def _shaped(values: Any, shape: tuple[int, ...], function: Any) -> Any:
+def _shaped(values: Any, shape: tuple[int, ...], function: Callable[..., Any]) -> Any:
     """What a kernel's own code returned, which must be one value for each pair, or each item."""
     if np.shape(values) != shape:
         kernel = type(owner).__name__ if (owner := getattr(function, "__self__", None)) is not None else "The kernel"
@@ -382,6 +390,6 @@ def _shaped(values: Any, shape: tuple[int, ...], function: Any) -> Any:
     return values
 
 
-def item_values_of(function: Any, items: Any, count: int) -> Any:
+def item_values_of(function: Callable[..., Any], items: Items, count: int) -> Any:
     """A kernel's own values of single items."""
     return _shaped(function(items), (count,), function)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from mercer import arrays
-from mercer.annotations import Index
+from mercer.annotations import Index, Items
 from mercer.arrays import Array, is_tensor
 from mercer.compute import Compute, release_workspace
 from mercer.data import check_same_width, chunks, take
@@ -125,7 +125,7 @@ class Tiles:
         opaque = [o for o in self._operands.values() if isinstance(o, OpaqueBlock)]
         self.opaque, self.halves = bool(opaque), all(o.halves for o in opaque)
         self._joined()
-        self._diagonal_values: Any = None
+        self._diagonal_values: Array | None = None
 
     def _joined(self) -> None:
         """Sparse inner products, which are computed in strips as wide as the matrix."""
@@ -239,7 +239,7 @@ class Tiles:
                 return elementwise(n.op, args, self._like)
         raise TypeError(f"{n.op!r} cannot be computed")
 
-    def _per_item(self, values: Any) -> Array:
+    def _per_item(self, values: Array) -> Array:
         return arrays.to_device(values, self._device, self.dtype)
 
     def _mean(self, n: Node, items: list[Any], count: int) -> Array:
@@ -424,7 +424,7 @@ class Tiles:
         at_once = fused is not None and not fused.wide and len(out) <= _MODERATE and values <= _AT_ONCE and plain
         if at_once and fused is not None and fused.symmetric(self._diagonal, out, self._workers):
             return  # else by tiles, to name an entry
-        mirror: Any = None
+        mirror: Callable[[Array, Array, int, int], bool] | None = None
         large = self._fused is not None or (
             not is_tensor(out) and not self.opaque and self.shape[0] ** 2 >= _WORTH_COMPILING
         )
@@ -717,7 +717,7 @@ def _home(found: list[Any], compute: Compute) -> Array:
     return arrays.to_device(np.empty(0) if tensor is None else tensor[:0], compute.device)
 
 
-def _moved(x: Any, device: str | None) -> Any:
+def _moved(x: Items, device: str | None) -> Any:
     """A leaf of numbers on the device; anything else stays where it is, and goes there tile by tile."""
     numbers = is_tensor(x) or (isinstance(x, np.ndarray) and x.dtype.kind in "fiub")
     return arrays.to_device(x, device) if numbers and device is not None else x

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from mercer import arrays
 from mercer.annotations import Items, Samples
+from mercer.arrays import Array
 from mercer.data import DataError, Domain, Nodes, as_frame, chunks, listed, size, take
 from mercer.formula import equal
 from mercer.gram import Counts
@@ -151,7 +152,7 @@ def _rows(X: Samples) -> list[Any]:
     return [(v,) for v in (X.tolist() if isinstance(X, np.ndarray) else X)]
 
 
-def _canonical(i: int, value: Any) -> Any:
+def _canonical(i: int, value: object) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or value != value:
@@ -210,7 +211,7 @@ class Precomputed(Kernel):
            [0.5, 1. ]])
     """
 
-    K: Any
+    K: Array
     psd = None
 
     @property

@@ -525,22 +525,22 @@ class Kernel(OfColumns, OfSequences, BaseEstimator):  # type: ignore[misc]  # sc
 
     # -- final: algebra ----------------------------------------------------------------------------------------------
 
-    def __add__(self, other: Any) -> Kernel:
+    def __add__(self, other: object) -> Kernel:
         from mercer.kernels.compose.algebra import add
 
         return add(self, other)
 
-    def __radd__(self, other: Any) -> Kernel:
+    def __radd__(self, other: object) -> Kernel:
         from mercer.kernels.compose.algebra import add
 
         return self if _is_real(other) and other == 0 else add(other, self)
 
-    def __mul__(self, other: Any) -> Kernel:
+    def __mul__(self, other: object) -> Kernel:
         from mercer.kernels.compose.algebra import multiply
 
         return multiply(self, other)
 
-    def __rmul__(self, other: Any) -> Scaled:
+    def __rmul__(self, other: object) -> Scaled:
         from mercer.kernels.compose.algebra import multiply
         from mercer.kernels.compose.pointwise import Scaled
 
@@ -548,17 +548,17 @@ class Kernel(OfColumns, OfSequences, BaseEstimator):  # type: ignore[misc]  # sc
         assert isinstance(product, Scaled)  # a kernel on the left would have used its own __mul__
         return product
 
-    def __truediv__(self, other: Any) -> Kernel:
+    def __truediv__(self, other: object) -> Kernel:
         from mercer.kernels.compose.algebra import multiply, reciprocal
 
         return multiply(self, reciprocal(other))
 
-    def __pow__(self, exponent: Any) -> Power:
+    def __pow__(self, exponent: int) -> Power:
         from mercer.kernels.compose.pointwise import Power
 
         return Power(self, exponent)
 
-    def __sub__(self, other: Any) -> Kernel:
+    def __sub__(self, other: object) -> Kernel:
         raise TypeError(
             coded(
                 "The difference of two kernels is not a kernel: it need not be positive semi-definite. "

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from mercer import arrays
-from mercer.annotations import Symbol
 
 
-def same_values(a: Any, b: Any) -> bool:
+def same_values(a: object, b: object) -> bool:
     if isinstance(a, tuple | list) and isinstance(b, tuple | list):
         return len(a) == len(b) and all(same_values(x, y) for x, y in zip(a, b, strict=True))
     if hasattr(a, "shape") or hasattr(b, "shape"):
@@ -18,11 +17,11 @@ def same_values(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-def _plain(x: Symbol) -> Any:
+def _plain(x: object) -> Any:
     return x.toarray() if hasattr(x, "toarray") else x
 
 
-def hashable(value: Any) -> Any:
+def hashable(value: object) -> Any:
     if isinstance(value, tuple | list):
         return tuple(hashable(v) for v in value)
     if hasattr(value, "shape"):

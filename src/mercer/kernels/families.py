@@ -17,6 +17,7 @@ tile.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -102,7 +103,7 @@ class Inner(Kernel):
 
     domain: ClassVar[Domain] = Vectors()
 
-    def _profile(self, s: Any, xx: Any, zz: Any) -> Any:
+    def _profile(self, s: Symbol, xx: Symbol, zz: Symbol) -> Any:
         raise NotImplementedError
 
     def _block(self, A: Items, B: Items) -> Any:
@@ -126,7 +127,7 @@ class Columnwise(Kernel):
     def _step(self, state: tuple[Any, ...], x: Symbol, z: Symbol) -> tuple[Any, ...]:
         raise NotImplementedError
 
-    def _profile(self, s: Any) -> Any:
+    def _profile(self, s: Symbol) -> Any:
         return s
 
     def _block(self, A: Items, B: Items) -> Any:
@@ -187,12 +188,12 @@ class Spectral(Kernel):
         """
         raise NotImplementedError
 
-    def _responses(self, projections: Any, features: int) -> list[Any]:
+    def _responses(self, projections: Array, features: int) -> list[Any]:
         """The units' values at ω·x + b, side by side as many columns as there are features: cosines, then sines."""
         xp, count = arrays.namespace(projections), projections.shape[1]
         return [xp.cos(projections), xp.sin(projections[:, : features - count])]
 
-    def _slopes(self, projections: Any, gradients: Any) -> Any:
+    def _slopes(self, projections: Array, gradients: Array) -> Any:
         """Gradients by the projections, (items, outputs, frequencies), from those by what ``_responses`` gives."""
         xp, count = arrays.namespace(projections), projections.shape[1]
         pairs = gradients.shape[2] - count
@@ -231,7 +232,7 @@ class Pairwise(Kernel):
             return _compiled_block(type(self).compiled_pair, items, others, self._parameters())
         return np.array([self._row(a, others) for a in items], dtype=np.float64).reshape(len(items), len(others))
 
-    def _row(self, a: Any, others: Any) -> list[float]:
+    def _row(self, a: Any, others: Items) -> list[float]:
         """The values of one item, which may take long; Ctrl-C and deadlines are heard before."""
         if threads.stopping():
             raise threads.Interrupted
@@ -246,14 +247,14 @@ class Pairwise(Kernel):
         return np.array([self._pair(a, a) for a in items], dtype=np.float64)
 
 
-def _items(rep: Any) -> Any:
+def _items(rep: Items) -> Any:
     leaf = next(leaves(rep))
     if hasattr(leaf, "__formula__"):
         raise TypeError("pairs are computed on items, not on symbols")
     return arrays.to_numpy(leaf) if arrays.is_tensor(leaf) else leaf
 
 
-def _compiled_block(pair: Any, A: Items, B: Items, parameters: tuple[float, ...]) -> Any:
+def _compiled_block(pair: Callable[..., float], A: Items, B: Items, parameters: tuple[float, ...]) -> Any:
     out = np.empty((size(A), size(B)))
     a, b = (x if isinstance(x, Ragged) else Ragged.of(list(x)) for x in (A, B))
     _loop()(pair, a.values, a.offsets, b.values, b.offsets, parameters, out)
@@ -270,7 +271,15 @@ def _loop() -> Any:
     return _compiled_loop[0]
 
 
-def _pair_loop(pair: Any, a: Any, a_offsets: Any, b: Any, b_offsets: Any, parameters: Any, out: Any) -> None:
+def _pair_loop(
+    pair: Callable[..., float],
+    a: Array,
+    a_offsets: Array,
+    b: Array,
+    b_offsets: Array,
+    parameters: tuple[float, ...],
+    out: Array,
+) -> None:
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             out[i, j] = pair(a[a_offsets[i] : a_offsets[i + 1]], b[b_offsets[j] : b_offsets[j + 1]], parameters)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 from mercer.kernels.anything import Function
 from mercer.kernels.base import Kernel
@@ -26,7 +25,7 @@ _ELSEWHERE = {
 }
 
 
-def as_kernel(given: Any, name: str = "kernel") -> Kernel:
+def as_kernel(given: object, name: str = "kernel") -> Kernel:
     """The kernel for what was given as the parameter ``name``: a Kernel, None for ``Gaussian()``, a text that ``parse``
     reads, or a function f(X, Y) that returns the matrix of two collections.
     """

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.troubles import coded
 
 if TYPE_CHECKING:
@@ -63,17 +64,17 @@ def call(k: Kernel, *, mathematics: bool) -> str:
     return f"{type(k).__name__}({', '.join(parts)})"
 
 
-def method(k: Kernel, name: str, *arguments: Any, mathematics: bool) -> str:
+def method(k: Kernel, name: str, *arguments: object, mathematics: bool) -> str:
     """kernel.name(arguments)."""
     text = atom(str(k) if mathematics else repr(k))
     return f"{text}.{name}({', '.join(literal(a, mathematics=mathematics) for a in arguments)})"
 
 
-def _is_default(value: Any, default: Any) -> bool:
+def _is_default(value: object, default: object) -> bool:
     return type(value) is type(default) and not hasattr(value, "shape") and bool(value == default)
 
 
-def literal(value: Any, *, mathematics: bool) -> str:
+def literal(value: object, *, mathematics: bool) -> str:
     """A parameter's value as text that ``parse`` reads: what is no text by its name or, in angle brackets, a
     description.
     """
@@ -92,16 +93,16 @@ def literal(value: Any, *, mathematics: bool) -> str:
     return _described(value)
 
 
-def _shown(value: Any, data: bool, *, mathematics: bool) -> str:
+def _shown(value: object, data: bool, *, mathematics: bool) -> str:
     """A parameter: of data, in mathematics, the description alone."""
     return _described(value) if data and mathematics else literal(value, mathematics=mathematics)
 
 
-def _is_short(value: Any) -> bool:
+def _is_short(value: Array) -> bool:
     return bool(value.size <= _MOST_ENTRIES and value.dtype.kind in "fiubUO")
 
 
-def _described(value: Any) -> str:
+def _described(value: object) -> str:
     """The name of a function; for what has none, a description of the value in angle brackets."""
     from mercer.kernels.base import Kernel
 
@@ -144,7 +145,7 @@ def names_of(k: Kernel) -> dict[str, Any]:
     return found
 
 
-def _unwritten(value: Any, *, data: bool = False) -> Iterator[tuple[str, Any]]:
+def _unwritten(value: object, *, data: bool = False) -> Iterator[tuple[str, Any]]:
     """Each value below this one that a text does not hold, by how it is written there."""
     from mercer.kernels.base import Kernel
 
@@ -160,13 +161,13 @@ def _unwritten(value: Any, *, data: bool = False) -> Iterator[tuple[str, Any]]:
             yield from _unwritten(part)
 
 
-def _same(a: Any, b: Any) -> bool:
+def _same(a: object, b: object) -> bool:
     from mercer.kernels.equality import same_values
 
     return a is b or same_values(a, b)
 
 
-def number(value: Any) -> str:
+def number(value: float | np.integer[Any] | np.floating[Any]) -> str:
     """The shortest text that reads back as the same number."""
     return str(int(value)) if isinstance(value, int | np.integer) else repr(float(value))
 

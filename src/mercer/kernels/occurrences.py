@@ -38,7 +38,7 @@ def together(parts: list[Occurrences]) -> Occurrences:
     return Occurrences(codes, Ragged(values, offsets_of(lengths)), max((part.size for part in parts), default=0))
 
 
-def windows_of(x: Any, width: int) -> Ragged:
+def windows_of(x: Ragged, width: int) -> Ragged:
     """All windows of one sequence, each as a sequence of its own."""
     begins = np.arange(max(0, len(x.values) - width + 1))
     places = stretches(begins, np.full(len(begins), width))

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from mercer.arrays import Array
     from mercer.kernels.base import Kernel
 
 
 class OfColumns:
     """k(f(x), f(z)) for functions f of the columns of a table."""
 
-    def on(self, columns: Any) -> Kernel:
+    def on(self, columns: str | int | Sequence[str | int] | Array) -> Kernel:
         """k on some columns of a table.
 
         Parameters
@@ -46,7 +51,7 @@ class OfColumns:
 
         return Standardized(cast("Kernel", self))
 
-    def metric(self, M: Any) -> Kernel:
+    def metric(self, M: ArrayLike) -> Kernel:
         """k(M^½ x, M^½ z): distances are ‖x − z‖_M = √((x − z)^T M (x − z)), inner products x^T M z; as valid as k.
 
         Parameters

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mercer.kernels.base import Kernel
 
 
@@ -39,7 +41,7 @@ class OfSequences:
 
         return Expanded(cast("Kernel", self), most)
 
-    def over(self, alphabet: Any = None, unknown: str = "skip", case: str | None = None) -> Kernel:
+    def over(self, alphabet: Sequence[Any] | None = None, unknown: str = "skip", case: str | None = None) -> Kernel:
         """k of sequences over an alphabet.
 
         Parameters

@@ -7,22 +7,19 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.annotations import Symbol
 from mercer.troubles import coded
-
-if TYPE_CHECKING:
-    pass
-
 
 Check = Callable[[Any], str | None]
 
 
 def _parameter(
-    default: Any, check: Check, *, symbol: str | None, continuous: bool, maximum: float | None = None,
+    default: object, check: Check, *, symbol: str | None, continuous: bool, maximum: float | None = None,
     whole: bool = False,
 ) -> Any:  # fmt: skip
     metadata = {"check": check, "symbol": symbol, "continuous": continuous, "maximum": maximum, "whole": whole}
@@ -33,12 +30,12 @@ def _parameter(
     )
 
 
-def _numbers(value: Any) -> Any:
+def _numbers(value: object) -> Any:
     return np.asarray(value, np.float64) if isinstance(value, list | tuple | np.ndarray) else value
 
 
 def positive(
-    default: Any = dataclasses.MISSING, *, symbol: str | None = None, words: tuple[str, ...] = (),
+    default: object = dataclasses.MISSING, *, symbol: str | None = None, words: tuple[str, ...] = (),
     vector: bool = False, continuous: bool = True, infinite: bool = False, maximum: float | None = None,
 ) -> Any:  # fmt: skip
     """A parameter that is a number > 0.
@@ -69,7 +66,7 @@ def positive(
     most = math.inf if maximum is None else maximum
     wanted = f"must be a positive number{'' if maximum is None else f' of at most {maximum:g}'}{_or(words)}"
 
-    def check(value: Any) -> str | None:
+    def check(value: object) -> str | None:
         if isinstance(value, str):
             return None if value in words else wanted
         x = _numbers(value)
@@ -82,7 +79,7 @@ def positive(
 
 
 def nonnegative(
-    default: Any = dataclasses.MISSING,
+    default: object = dataclasses.MISSING,
     *,
     symbol: str | None = None,
     why: str = "must be a number of at least 0",
@@ -100,7 +97,7 @@ def nonnegative(
     )
 
 
-def real(default: Any = dataclasses.MISSING, *, symbol: str | None = None, continuous: bool = True) -> Any:
+def real(default: object = dataclasses.MISSING, *, symbol: str | None = None, continuous: bool = True) -> Any:
     """A parameter that is any finite number; ``default``, ``symbol`` and ``continuous`` as for ``positive``."""
     return _parameter(
         default,
@@ -110,7 +107,7 @@ def real(default: Any = dataclasses.MISSING, *, symbol: str | None = None, conti
     )
 
 
-def natural(default: Any = dataclasses.MISSING, *, minimum: int = 1, maximum: int | None = None) -> Any:
+def natural(default: object = dataclasses.MISSING, *, minimum: int = 1, maximum: int | None = None) -> Any:
     """A parameter that is an integer from ``minimum`` to ``maximum``; it is not differentiated by."""
     bounds = (
         f"must be a whole number from {minimum} to {maximum}"
@@ -130,7 +127,7 @@ def sample() -> Any:
     return dataclasses.field(metadata={"data": True})
 
 
-def _is_real(x: Symbol) -> bool:
+def _is_real(x: object) -> bool:
     return isinstance(x, int | float | np.integer | np.floating) and not isinstance(x, bool)
 
 
@@ -138,7 +135,7 @@ def _or(words: tuple[str, ...]) -> str:
     return "" if not words else " or " + " or ".join(repr(w) for w in words)
 
 
-def check_psd_matrix(A: Any, of: str, name: str) -> None:
+def check_psd_matrix(A: ArrayLike, of: str, name: str) -> None:
     """Raise ValueError unless A is square, finite, symmetric and positive semi-definite, naming what is wrong."""
     A = np.asarray(A, np.float64)
     if A.ndim != 2 or A.shape[0] != A.shape[1] or not np.isfinite(A).all():

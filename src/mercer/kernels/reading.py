@@ -359,7 +359,7 @@ def _check_kernels(values: list[Any]) -> None:
         raise TypeError("arithmetic in a kernel expression is between kernels, or a kernel and a number.")
 
 
-def _fields(target: Any) -> tuple[dataclasses.Field[Any], ...]:
+def _fields(target: object) -> tuple[dataclasses.Field[Any], ...]:
     return dataclasses.fields(target) if dataclasses.is_dataclass(target) else ()
 
 

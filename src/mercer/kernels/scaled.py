@@ -114,7 +114,7 @@ def plain(A: Items) -> Any:
     return A
 
 
-def ldexp(values: Array, powers: Any) -> Array:
+def ldexp(values: Array, powers: int | Array) -> Array:
     """m·2^e, infinite or 0 where that is no float."""
     with np.errstate(over="ignore", under="ignore"):
         out: Array = np.ldexp(values, np.asarray(powers, np.int32))

@@ -10,7 +10,8 @@ take ten times as long there.
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from llvmlite import ir
@@ -18,8 +19,11 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from mercer.annotations import Targets
 from mercer.native.vector import Vector, register_bytes
+
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext
+    from numba.core.typing import Signature
 
 BYTES = 64  # lanes of bytes
 FLOATS = 2 * register_bytes() // 8  # lanes of float64: two registers, so that one can wait for the other
@@ -36,31 +40,31 @@ _INT8, _INT16, _INT32, _INT64 = (ir.IntType(n) for n in (8, 16, 32, 64))
 class Bytes:
     """Vectors of 64 small whole numbers."""
 
-    def __init__(self, builder: Any) -> None:
+    def __init__(self, builder: ir.IRBuilder) -> None:
         self.b = builder
         self.type = ir.VectorType(_INT8, BYTES)
 
-    def _at(self, base: Any, row: Any, type_: Any) -> Any:
+    def _at(self, base: ir.Value, row: ir.Value, type_: ir.VectorType) -> Any:
         pointer = self.b.gep(
             self.b.inttoptr(base, type_.element.as_pointer()), [self.b.mul(row, ir.Constant(_INT64, BYTES))]
         )
         return self.b.bitcast(pointer, type_.as_pointer())
 
-    def load(self, base: Any, row: Any, bits: int = 8) -> Any:
+    def load(self, base: ir.Value, row: ir.Value, bits: int = 8) -> Any:
         value = self.b.load(self._at(base, row, ir.VectorType(ir.IntType(bits), BYTES)))
         value.align = bits // 8
         return value
 
-    def store(self, value: Any, base: Any, row: Any) -> None:
+    def store(self, value: ir.Value, base: ir.Value, row: ir.Value) -> None:
         self.b.store(value, self._at(base, row, value.type)).align = value.type.element.width // 8
 
-    def splat(self, x: Any, bits: int = 8) -> Any:
+    def splat(self, x: ir.Value, bits: int = 8) -> Any:
         vector = ir.VectorType(ir.IntType(bits), BYTES)
         undefined = ir.Constant(vector, ir.Undefined)
         first = self.b.insert_element(undefined, x, ir.Constant(_INT32, 0))
         return self.b.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INT32, BYTES), [0] * BYTES))
 
-    def minus_equal(self, x: Any, y: Targets) -> Any:
+    def minus_equal(self, x: ir.Value, y: ir.Value) -> Any:
         """−1 where x = y, else 0."""
         return self.b.sext(self.b.icmp_unsigned("==", x, y), self.type)
 
@@ -72,7 +76,7 @@ def roll(context, matches, letters, width, j, enters, leaves):  # type: ignore[n
     """
     signature = types.void(types.int64, types.int64, types.int64, types.int64, types.uint8, types.uint8)
 
-    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+    def code(target: BaseContext, builder: ir.IRBuilder, sig: Signature, values: Sequence[ir.Value]) -> Any:
         v = Bytes(builder)
         matches, letters, width, j, enters, leaves = values
         before = builder.sub(j, ir.Constant(_INT64, 1))
@@ -89,7 +93,7 @@ def add_matches(context, matches, j, letters, at, letter):  # type: ignore[no-un
     """matches[j] += [letters[at] = letter]."""
     signature = types.void(types.int64, types.int64, types.int64, types.int64, types.uint8)
 
-    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+    def code(target: BaseContext, builder: ir.IRBuilder, sig: Signature, values: Sequence[ir.Value]) -> Any:
         v = Bytes(builder)
         matches, j, letters, at, letter = values
         v.store(builder.sub(v.load(matches, j), v.minus_equal(v.load(letters, at), v.splat(letter))), matches, j)
@@ -103,7 +107,7 @@ def count(context, matches, j, wanted, counts):  # type: ignore[no-untyped-def]
     """counts += [matches[i] = wanted] for i = j … j + 7."""
     signature = types.void(types.int64, types.int64, types.uint8, types.int64)
 
-    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+    def code(target: BaseContext, builder: ir.IRBuilder, sig: Signature, values: Sequence[ir.Value]) -> Any:
         v = Bytes(builder)
         matches, j, wanted, counts = values
         zero, wanted = ir.Constant(_INT64, 0), v.splat(wanted)
@@ -122,7 +126,7 @@ def count_valid(context, matches, valid, j, wanted, counts):  # type: ignore[no-
     """counts += [matches[j] = wanted] where ``valid[j]`` has all its bits."""
     signature = types.void(types.int64, types.int64, types.int64, types.uint8, types.int64)
 
-    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+    def code(target: BaseContext, builder: ir.IRBuilder, sig: Signature, values: Sequence[ir.Value]) -> Any:
         v = Bytes(builder)
         matches, valid, j, wanted, counts = values
         zero = ir.Constant(_INT64, 0)
@@ -138,7 +142,7 @@ def weigh(context, matches, heights, j, wanted, sums):  # type: ignore[no-untype
     """sums += heights[j]·[matches[j] = wanted], with 16 bits for a sum."""
     signature = types.void(types.int64, types.int64, types.int64, types.uint8, types.int64)
 
-    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+    def code(target: BaseContext, builder: ir.IRBuilder, sig: Signature, values: Sequence[ir.Value]) -> Any:
         v = Bytes(builder)
         matches, heights, j, wanted, sums = values
         zero, half = ir.Constant(_INT64, 0), ir.VectorType(_INT16, BYTES)
@@ -156,7 +160,7 @@ def runs(context, letters, j, x, i, degree, run, total):  # type: ignore[no-unty
     """
     signature = types.void(types.int64, types.int64, types.int64, types.int64, types.uint8, types.int64, types.int64)
 
-    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+    def code(target: BaseContext, builder: ir.IRBuilder, sig: Signature, values: Sequence[ir.Value]) -> Any:
         v = Bytes(builder)
         letters, j, x, i, degree, run, total = values
         zero, half = ir.Constant(_INT64, 0), ir.VectorType(_INT16, BYTES)
@@ -198,28 +202,28 @@ def runs(context, letters, j, x, i, degree, run, total):  # type: ignore[no-unty
 class Floats:
     """Two registers of float64: rows of ``FLOATS`` lanes behind an address."""
 
-    def __init__(self, builder: Any) -> None:
+    def __init__(self, builder: ir.IRBuilder) -> None:
         self.b, self.v = builder, Vector(builder, np.dtype(np.float64))
 
-    def _at(self, base: Any, row: Any, part: int) -> Any:
+    def _at(self, base: ir.Value, row: ir.Value, part: int) -> Any:
         first = self.b.mul(row, ir.Constant(_INT64, FLOATS))
         return self.b.gep(
             self.b.inttoptr(base, ir.DoubleType().as_pointer()),
             [self.b.add(first, ir.Constant(_INT64, part * self.v.lanes))],
         )
 
-    def load(self, base: Any, row: Any) -> list[Any]:
+    def load(self, base: ir.Value, row: ir.Value) -> list[Any]:
         return [self.v.load(self._at(base, row, part)) for part in (0, 1)]
 
-    def store(self, values: list[Any], base: Any, row: Any) -> None:
+    def store(self, values: list[ir.Value], base: ir.Value, row: ir.Value) -> None:
         for part in (0, 1):
             self.v.store(values[part], self._at(base, row, part))
 
-    def each(self, function: Any, *operands: Any) -> list[Any]:
+    def each(self, function: Callable[..., ir.Value], *operands: ir.Value | list[ir.Value]) -> list[Any]:
         """A function of registers, for both; numbers that are the same in all lanes are given as one value."""
         return [function(*(x[part] if isinstance(x, list) else x for x in operands)) for part in (0, 1)]
 
-    def scalar(self, base: Any, place: Any) -> Any:
+    def scalar(self, base: ir.Value, place: ir.Value) -> Any:
         return self.v.splat(self.b.load(self.b.gep(self.b.inttoptr(base, ir.DoubleType().as_pointer()), [place])))
 
 
@@ -236,7 +240,7 @@ def subsequence_step(context, letters, j, letter, below, above, carried, decay):
     """
     signature = types.void(_ROW, _ROW, types.float64, _ROW, _ROW, _ROW, types.float64)
 
-    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+    def code(target: BaseContext, builder: ir.IRBuilder, sig: Signature, values: Sequence[ir.Value]) -> Any:
         f = Floats(builder)
         v = f.v
         letters, j, letter, below, above, carried, decay = values
@@ -262,7 +266,7 @@ def subsequence_end(context, letters, j, letter, below, total):  # type: ignore[
     """total += [z_j = letter] K′_{n−1}(i−1, j−1), for j and the three places after it."""
     signature = types.void(_ROW, _ROW, types.float64, _ROW, _ROW)
 
-    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+    def code(target: BaseContext, builder: ir.IRBuilder, sig: Signature, values: Sequence[ir.Value]) -> Any:
         f = Floats(builder)
         v = f.v
         letters, j, letter, below, total = values
@@ -279,7 +283,7 @@ def subsequence_end(context, letters, j, letter, below, total):  # type: ignore[
     return signature, code
 
 
-def _where_equal(v: Vector, x: Any, y: Targets, value: Any) -> Any:
+def _where_equal(v: Vector, x: ir.Value, y: ir.Value, value: ir.Value) -> Any:
     return v.b.select(v.b.fcmp_ordered("==", x, y), value, v.constant(0.0))
 
 
@@ -292,7 +296,7 @@ _LOG_UNIT = 512 * float(np.log(2.0))
 FAR_BELOW = -(2.0**40)  # the s of 0
 
 
-def _aligned(v: Vector, x: Any, s: Any, to: Any) -> Any:
+def _aligned(v: Vector, x: ir.Value, s: ir.Value, to: ir.Value) -> Any:
     """x, of exponent s ≤ to, as a number of exponent ``to``."""
     apart = v.subtract(to, s)
     factor = v.b.select(v.b.fcmp_ordered("==", apart, v.constant(0.0)), v.constant(1.0), v.constant(0.0))
@@ -300,11 +304,11 @@ def _aligned(v: Vector, x: Any, s: Any, to: Any) -> Any:
     return v.multiply(x, factor)
 
 
-def _largest(v: Vector, x: Any, y: Targets) -> Any:
+def _largest(v: Vector, x: ir.Value, y: ir.Value) -> Any:
     return v.b.select(v.b.fcmp_ordered(">", x, y), x, y)
 
 
-def _shift(v: Vector, size: Any) -> tuple[Any, Any]:
+def _shift(v: Vector, size: ir.Value) -> tuple[Any, Any]:
     """By what numbers of this size are to be multiplied, and what is to be added to their exponent, to be in range
     again.
     """
@@ -314,7 +318,7 @@ def _shift(v: Vector, size: Any) -> tuple[Any, Any]:
 
 
 def _gaussian(own: bool) -> Any:
-    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+    def code(target: BaseContext, builder: ir.IRBuilder, sig: Signature, values: Sequence[ir.Value]) -> Any:
         f = Floats(builder)
         v = f.v
         frames, j, x, i, channels, rate, out, exponents, plain, least = values
@@ -375,7 +379,7 @@ def moved_step(context, frames, j, slopes, channels, change, plain, out):  # typ
     """
     signature = types.void(_ROW, _ROW, _ROW, types.int64, types.float64, _ROW, _ROW)
 
-    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+    def code(target: BaseContext, builder: ir.IRBuilder, sig: Signature, values: Sequence[ir.Value]) -> Any:
         f = Floats(builder)
         v = f.v
         frames, j, slopes, channels, change, plain, out = values
@@ -401,7 +405,7 @@ def global_step(context, local, powers, j, paths, exponents, corner):  # type: i
     """
     signature = types.void(_ROW, _ROW, _ROW, _ROW, _ROW, _ROW)
 
-    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+    def code(target: BaseContext, builder: ir.IRBuilder, sig: Signature, values: Sequence[ir.Value]) -> Any:
         f = Floats(builder)
         v = f.v
         local, powers, j, paths, exponents, corner = values
@@ -438,7 +442,7 @@ def plain_step(context, local, j, paths, corner):  # type: ignore[no-untyped-def
     """
     signature = types.void(_ROW, _ROW, _ROW, _ROW)
 
-    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+    def code(target: BaseContext, builder: ir.IRBuilder, sig: Signature, values: Sequence[ir.Value]) -> Any:
         f = Floats(builder)
         v = f.v
         local, j, paths, corner = values
@@ -468,7 +472,7 @@ def local_step(context, scores, j, states, size, corner, total, opening, extendi
     """
     signature = types.void(_ROW, _ROW, _ROW, types.int64, _ROW, _ROW, types.float64, types.float64)
 
-    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+    def code(target: BaseContext, builder: ir.IRBuilder, sig: Signature, values: Sequence[ir.Value]) -> Any:
         f = Floats(builder)
         v = f.v
         scores, j, states, size, corner, total, opening, extending = values

@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.runtime import threads
 from mercer.runtime.watch import Result
 from mercer.troubles import coded
-
-Array = Any
 
 LARGE = 600  # rows from which a call may be felt
 
@@ -42,7 +41,7 @@ def _routine(name: str) -> Any:
     return ctypes.CFUNCTYPE(None)(address(name))  # a call by ctypes releases the GIL
 
 
-def call(name: str, *given: Any) -> int:
+def call(name: str, *given: Array | bytes | int) -> int:
     """The routine ``name`` (``syevd``) of the precision of the arrays; letters as bytes, whole numbers, arrays. Returns
     ``info``.
     """

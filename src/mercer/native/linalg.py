@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import threading
 from contextlib import nullcontext
-from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -376,7 +375,7 @@ def least_squares(A: Array, B: Array, cutoff: float | None = None) -> Array:
     return lapack.unhurried(max(A.shape), lambda: np.linalg.lstsq(A, B, rcond=cutoff)[0], "least squares")
 
 
-def symmetric_svd(Phi: Any, floor: float = 0.0, count: int | None = None) -> tuple[Array, Array]:
+def symmetric_svd(Phi: Array, floor: float = 0.0, count: int | None = None) -> tuple[Array, Array]:
     """s, V with Φ Φ^T = V diag(s) V^T, the columns of V orthonormal and s > 0, falling; singular values up to ``floor``
     are rounding. ``count``: no more columns of V are wanted than that.
     """

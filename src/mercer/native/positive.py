@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext
+    from numba.core.typing import Signature
 
 
 @intrinsic
@@ -18,7 +23,7 @@ def solve_positive(context, routine, A, n, b):  # type: ignore[no-untyped-def]  
     flat, n rows of n, of which the upper triangle is read: to LAPACK, which counts by columns, that is the lower one.
     """
 
-    def code(target: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def code(target: BaseContext, builder: ir.IRBuilder, sig: Signature, args: Sequence[ir.Value]) -> Any:
         address, matrix, count, right = args
         data = [
             target.make_array(kind)(target, builder, value).data
@@ -26,7 +31,7 @@ def solve_positive(context, routine, A, n, b):  # type: ignore[no-untyped-def]  
         ]
         number = ir.IntType(32)
 
-        def place(value: Any) -> Any:
+        def place(value: ir.Value) -> Any:
             return cgutils.alloca_once_value(builder, value)
 
         rows = place(builder.trunc(count, number))

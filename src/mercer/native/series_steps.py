@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
 from numba import types
@@ -10,6 +11,10 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from mercer.native.lanes import FAR_BELOW, STEPS, Floats
+
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext
+    from numba.core.typing import Signature
 
 _INT64 = ir.IntType(64)
 _ROW = types.int64
@@ -20,7 +25,7 @@ def product_step(context, steps, j, x, channels, out):  # type: ignore[no-untype
     """out[j] = Σ_c x[c]·steps[j, c], for j and the three places after it."""
     signature = types.void(_ROW, _ROW, _ROW, types.int64, _ROW)
 
-    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+    def code(target: BaseContext, builder: ir.IRBuilder, sig: Signature, values: Sequence[ir.Value]) -> Any:
         f = Floats(builder)
         steps, j, x, channels, out = values
         places = [builder.add(j, ir.Constant(_INT64, step)) for step in range(STEPS)]
@@ -43,7 +48,7 @@ def difference_step(context, values, j, edges, out):  # type: ignore[no-untyped-
     """e = values[j + 1] − values[j]; out[j] = e − edges[j]; edges[j] ← e."""
     signature = types.void(_ROW, _ROW, _ROW, _ROW)
 
-    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+    def code(target: BaseContext, builder: ir.IRBuilder, sig: Signature, values: Sequence[ir.Value]) -> Any:
         f = Floats(builder)
         values, j, edges, out = values
         following = builder.add(j, ir.Constant(_INT64, 1))
@@ -64,7 +69,7 @@ def signature_step(context, increments, j, sums, ends, carried):  # type: ignore
     """
     signature = types.void(_ROW, _ROW, _ROW, _ROW, _ROW)
 
-    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+    def code(target: BaseContext, builder: ir.IRBuilder, sig: Signature, values: Sequence[ir.Value]) -> Any:
         f = Floats(builder)
         v = f.v
         increments, j, sums, ends, carried = values
@@ -142,7 +147,7 @@ def chain_step(context, increments, j, below, above, carried):  # type: ignore[n
     """carried += increments[j]·below[j], above[j + 1] += carried, for j and the three places after it."""
     signature = types.void(_ROW, _ROW, _ROW, _ROW, _ROW)
 
-    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+    def code(target: BaseContext, builder: ir.IRBuilder, sig: Signature, values: Sequence[ir.Value]) -> Any:
         f = Floats(builder)
         v = f.v
         increments, j, below, above, carried = values
@@ -160,7 +165,7 @@ def chain_step(context, increments, j, below, above, carried):  # type: ignore[n
 
 
 def _changed(soft: bool) -> Any:
-    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+    def code(target: BaseContext, builder: ir.IRBuilder, sig: Signature, values: Sequence[ir.Value]) -> Any:
         f = Floats(builder)
         v = f.v
         local, powers, j, known, *band = values

@@ -9,6 +9,7 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer.native.linalg import ALONE, tridiagonal
 from mercer.runtime.threads import run_tasks, single_threaded_blas
@@ -35,7 +36,7 @@ class Speed:
     write: float
     workers: int
 
-    def factor(self, n: float, dtype: Any = np.float64) -> float:
+    def factor(self, n: float, dtype: DTypeLike = np.float64) -> float:
         """Seconds of a Cholesky factor of n rows: products, and blocks on the diagonal."""
         rate = self.single if np.dtype(dtype) == np.float32 else self.double
         return n**3 / 3 / (_EFFICIENCY * rate) + _DIAGONAL * n

@@ -13,8 +13,6 @@ import numpy as np
 from llvmlite import binding, ir
 from numba.core import cgutils
 
-from mercer.annotations import Targets
-
 _INT32 = ir.IntType(32)
 
 # exp(r) = 1 + r + r² P(r) on |r| ≤ ln 2/2, and log((1+s)/(1−s)) = 2s + s³ Q(s²) on s ≤ 3 − 2√2: Chebyshev interpolants,
@@ -65,7 +63,7 @@ def register_bytes() -> int:
 class Vector:
     """One vector register of floats, and what can be done with it at the builder's position."""
 
-    def __init__(self, builder: Any, dtype: np.dtype[Any]) -> None:
+    def __init__(self, builder: ir.IRBuilder, dtype: np.dtype[Any]) -> None:
         self.b, self.dtype = builder, dtype
         self.lanes = register_bytes() // dtype.itemsize
         self.scalar, self.bits = (ir.FloatType(), 32) if dtype.itemsize == 4 else (ir.DoubleType(), 64)
@@ -87,17 +85,17 @@ class Vector:
     def integer(self, value: int) -> Any:
         return ir.Constant(self.int_type, [value] * self.lanes)
 
-    def splat(self, x: Any) -> Any:
+    def splat(self, x: ir.Value) -> Any:
         undefined = ir.Constant(self.type, ir.Undefined)
         first = self.b.insert_element(undefined, x, ir.Constant(_INT32, 0))
         return self.b.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INT32, self.lanes), [0] * self.lanes))
 
-    def load(self, pointer: Any) -> Any:
+    def load(self, pointer: ir.Value) -> Any:
         value = self.b.load(self.b.bitcast(pointer, self.type.as_pointer()))
         value.align = self.dtype.itemsize
         return value
 
-    def store(self, value: Any, pointer: Any, *, stream: bool = False) -> None:
+    def store(self, value: ir.Value, pointer: ir.Value, *, stream: bool = False) -> None:
         """``stream`` past the cache: for results too large to be read back soon; the pointer must be aligned to the
         register.
         """
@@ -106,7 +104,7 @@ class Vector:
         if stream:
             instruction.set_metadata("nontemporal", self.b.module.add_metadata([ir.Constant(_INT32, 1)]))
 
-    def prefetch(self, pointer: Any) -> None:
+    def prefetch(self, pointer: ir.Value) -> None:
         """Ask for a cache line; an address that is not there does no harm."""
         kind = ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer(), _INT32, _INT32, _INT32])
         function = cgutils.get_or_insert_function(self.b.module, kind, "llvm.prefetch.p0")
@@ -117,50 +115,50 @@ class Vector:
 
     # -- arithmetic --------------------------------------------------------------------------------------------------
 
-    def _call(self, name: str, *args: Any) -> Any:
+    def _call(self, name: str, *args: ir.Value) -> Any:
         suffix = f"v{self.lanes}f{self.bits}"
         function = cgutils.get_or_insert_function(
             self.b.module, ir.FunctionType(self.type, [self.type] * len(args)), f"llvm.{name}.{suffix}"
         )
         return self.b.call(function, args)
 
-    def fma(self, x: Any, y: Targets, z: Any) -> Any:
+    def fma(self, x: ir.Value, y: ir.Value, z: ir.Value) -> Any:
         return self._call("fma", x, y, z)
 
-    def add(self, x: Any, y: Targets) -> Any:
+    def add(self, x: ir.Value, y: ir.Value) -> Any:
         return self.b.fadd(x, y)
 
-    def subtract(self, x: Any, y: Targets) -> Any:
+    def subtract(self, x: ir.Value, y: ir.Value) -> Any:
         return self.b.fsub(x, y)
 
-    def multiply(self, x: Any, y: Targets) -> Any:
+    def multiply(self, x: ir.Value, y: ir.Value) -> Any:
         return self.b.fmul(x, y)
 
-    def divide(self, x: Any, y: Targets) -> Any:
+    def divide(self, x: ir.Value, y: ir.Value) -> Any:
         return self.b.fdiv(x, y)
 
-    def negative(self, x: Any) -> Any:
+    def negative(self, x: ir.Value) -> Any:
         return self.b.fneg(x)
 
-    def absolute(self, x: Any) -> Any:
+    def absolute(self, x: ir.Value) -> Any:
         return self._call("fabs", x)
 
-    def sqrt(self, x: Any) -> Any:
+    def sqrt(self, x: ir.Value) -> Any:
         return self._call("sqrt", x)
 
-    def minimum(self, x: Any, y: Targets) -> Any:
+    def minimum(self, x: ir.Value, y: ir.Value) -> Any:
         """NaN if either is, as in NumPy: a comparison with NaN is unordered and takes x; where y alone is NaN, the
         second select takes y.
         """
         return self._or_nan(y, self.b.select(self.b.fcmp_unordered("<", x, y), x, y))
 
-    def maximum(self, x: Any, y: Targets) -> Any:
+    def maximum(self, x: ir.Value, y: ir.Value) -> Any:
         return self._or_nan(y, self.b.select(self.b.fcmp_unordered(">", x, y), x, y))
 
-    def _or_nan(self, x: Any, otherwise: Any) -> Any:
+    def _or_nan(self, x: ir.Value, otherwise: ir.Value) -> Any:
         return self.b.select(self.b.fcmp_unordered("uno", x, x), x, otherwise)
 
-    def transposed(self, rows: list[Any]) -> list[Any]:
+    def transposed(self, rows: list[ir.Value]) -> list[Any]:
         """A square of registers with rows and columns exchanged, in log₂ n rounds of exchanging halves."""
         n = self.lanes
         stride = 1
@@ -176,33 +174,33 @@ class Vector:
         return rows
 
     # Conditions are kept as 1.0 and 0.0, like every other value of a formula.
-    def greater(self, x: Any, y: Targets) -> Any:
+    def greater(self, x: ir.Value, y: ir.Value) -> Any:
         return self.b.select(self.b.fcmp_ordered(">", x, y), self.constant(1), self.constant(0))
 
-    def equal(self, x: Any, y: Targets) -> Any:
+    def equal(self, x: ir.Value, y: ir.Value) -> Any:
         return self.b.select(self.b.fcmp_ordered("==", x, y), self.constant(1), self.constant(0))
 
-    def where(self, condition: Any, x: Any, y: Targets) -> Any:
+    def where(self, condition: ir.Value, x: ir.Value, y: ir.Value) -> Any:
         return self.b.select(self.b.fcmp_unordered("!=", condition, self.constant(0)), x, y)
 
-    def least(self, x: Any, y: Targets) -> Any:
+    def least(self, x: ir.Value, y: ir.Value) -> Any:
         """The smaller of two, one instruction; NaN in x is passed over."""
         return self.b.select(self.b.fcmp_ordered("<", x, y), x, y)
 
-    def any_less(self, x: Any, y: Targets) -> Any:
+    def any_less(self, x: ir.Value, y: ir.Value) -> Any:
         """One bit: whether x < y in some lane."""
         mask = self.b.bitcast(self.b.fcmp_ordered("<", x, y), ir.IntType(self.lanes))
         return self.b.icmp_unsigned("!=", mask, ir.Constant(ir.IntType(self.lanes), 0))
 
     # -- elementary functions ----------------------------------------------------------------------------------------
 
-    def _polynomial(self, coefficients: tuple[float, ...], x: Any) -> Any:
+    def _polynomial(self, coefficients: tuple[float, ...], x: ir.Value) -> Any:
         out = self.constant(coefficients[-1])
         for c in coefficients[-2::-1]:
             out = self.fma(out, x, self.constant(c))
         return out
 
-    def _rounded(self, shifted: Any) -> tuple[Any, Any]:
+    def _rounded(self, shifted: ir.Value) -> tuple[Any, Any]:
         """n and 2^n from y + _shift: the sum has no digits after the point, and n + bias in its last bits, which are
         2^n's exponent.
         """
@@ -215,31 +213,31 @@ class Vector:
     def _shift(self) -> float:
         return 1.5 * 2.0**self.mantissa + self.bias
 
-    def _exp_parts(self, x: Any) -> tuple[Any, Any]:
+    def _exp_parts(self, x: ir.Value) -> tuple[Any, Any]:
         """2^n and r with x = n ln 2 + r, |r| ≤ ln 2/2; x within range."""
         n, scale = self._rounded(self.fma(x, self.constant(_LOG2_E), self.constant(self._shift)))
         high, low = _LN2[self.dtype.name]
         return scale, self.fma(n, self.constant(-low), self.fma(n, self.constant(-high), x))
 
-    def _clamped(self, x: Any, low: float, high: float) -> Any:
+    def _clamped(self, x: ir.Value, low: float, high: float) -> Any:
         """x within bounds; NaN stays NaN, since it compares false and x is what is kept then."""
         lower, upper = self.constant(low), self.constant(high)
         x = self.b.select(self.b.fcmp_ordered("<", x, lower), lower, x)
         return self.b.select(self.b.fcmp_ordered(">", x, upper), upper, x)
 
-    def exp(self, x: Any) -> Any:
+    def exp(self, x: ir.Value) -> Any:
         """0 below the range and infinite above, as 2^n is there: multiplied, not added to, it stays so."""
         scale, r = self._exp_parts(self._clamped(x, *_EXP_RANGE[self.dtype.name]))
         return self.b.fmul(scale, self._polynomial((1.0, 1.0, *_EXP[self.dtype.name]), r))
 
-    def exp_scaled(self, c: Any, x: Any) -> Any:
+    def exp_scaled(self, c: ir.Value, x: ir.Value) -> Any:
         """exp(c x) as 2^y with y = (c log₂ e)·x: rounded once, as c x is, and cheaper than the product and its exp."""
         y = self._clamped(self.b.fmul(self.b.fmul(c, self.constant(_LOG2_E)), x), -self.bias, self.bias + 1)
         n, scale = self._rounded(self.b.fadd(y, self.constant(self._shift)))
         powers = tuple(a * np.log(2.0) ** k for k, a in enumerate((1.0, 1.0, *_EXP[self.dtype.name])))
         return self.b.fmul(scale, self._polynomial(powers, self.b.fsub(y, n)))
 
-    def tanh(self, x: Any) -> Any:
+    def tanh(self, x: ir.Value) -> Any:
         """e/(e + 2) with e = exp(2x) − 1, which keeps all digits near 0; beyond |x| = 20 it is ±1 to the last bit."""
         clipped = self._clamped(x, -20.0, 20.0)
         scale, r = self._exp_parts(self.b.fadd(clipped, clipped))
@@ -247,7 +245,7 @@ class Vector:
         e = self.fma(scale, expm1, self.b.fsub(scale, self.constant(1)))
         return self.b.fdiv(e, self.b.fadd(e, self.constant(2)))
 
-    def log(self, x: Any) -> Any:
+    def log(self, x: ir.Value) -> Any:
         """n ln 2 + log m with x = 2^n m, √½ ≤ m < √2; −∞ at 0, NaN below."""
         name = self.dtype.name
         # numbers too small for a full mantissa are scaled up first

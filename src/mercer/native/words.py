@@ -4,6 +4,7 @@ The code of a word c_1 … c_k is Σ mix(c_i)·B^(k−i) mod 2^64, mixed once mo
 the window moves on.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -153,13 +154,13 @@ def _sums(parts: list[Any]) -> Any:
     return total
 
 
-def codes_of_gapped(letters: Any, m: int, places: Any) -> Any:
+def codes_of_gapped(letters: Sequence[int], m: int, places: Sequence[int]) -> Any:
     """The codes that ``gapped`` gives to all words of a set of places, the last letter first to change."""
     known = np.array([letter(c) for c in letters], np.uint64)
     return mix(_sums([known * np.uint64(factor_of(p)) for p in places]) + np.uint64(salt_of(m)))
 
 
-def codes_of_words(letters: Any, k: int) -> Any:
+def codes_of_words(letters: Sequence[int], k: int) -> Any:
     """The codes that ``spectrum`` gives to all words of length k, the last letter first to change."""
     known = np.array([letter(c) for c in letters], np.uint64)
     powers = [np.uint64(pow(int(_BASE), k - 1 - i, 2**64)) for i in range(k)]

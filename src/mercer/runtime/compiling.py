@@ -76,7 +76,7 @@ def compiled(loop: Callable[..., Any]) -> Any:
     return jit(loop)
 
 
-def jit_source(name: str, source: str, *example: Any) -> Any:
+def jit_source(name: str, source: str, *example: object) -> Any:
     """``jit`` of the function ``name`` defined by a text, compiled for ``example``'s types.
 
     The text is kept in the user's cache so that Numba can keep what it compiles; a cache that cannot be read back is

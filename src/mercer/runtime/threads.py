@@ -333,12 +333,12 @@ class cached_property(Generic[Value]):
         self.compute, self.name, self.__doc__ = compute, compute.__name__, compute.__doc__
 
     @overload
-    def __get__(self, obj: None, owner: Any = None) -> Self: ...
+    def __get__(self, obj: None, owner: type | None = None) -> Self: ...
 
     @overload
-    def __get__(self, obj: object, owner: Any = None) -> Value: ...
+    def __get__(self, obj: object, owner: type | None = None) -> Value: ...
 
-    def __get__(self, obj: Any, owner: Any = None) -> Any:
+    def __get__(self, obj: object, owner: type | None = None) -> Any:
         if obj is None:
             return self
         value = obj.__dict__[self.name] = self.compute(obj)  # found there before this is asked again

@@ -11,6 +11,7 @@ from scipy import optimize, sparse
 
 from mercer import arrays
 from mercer.annotations import Samples
+from mercer.arrays import Array
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.composite import Composite
 from mercer.kernels.families import Explicit, Homogeneous
@@ -113,7 +114,7 @@ class HomogeneousMap(Composite, Explicit):
             return sparse.hstack([sparse.csr_array((c, X.indices, X.indptr), X.shape) for c in columns], format="csr")
         return xp.concatenate(columns, axis=1)
 
-    def _pull_back(self, X: Samples, gradients: Any) -> Any:
+    def _pull_back(self, X: Samples, gradients: Array) -> Any:
         """Of √x cos(a log x): (½ cos(a log x) − a sin(a log x))/√x, and so for the sine; 0 in an empty bin."""
         step, sizes = self._sampled()
         X = arrays.astype(X.toarray() if sparse.issparse(X) else X, np.float64)

@@ -99,7 +99,7 @@ class Nystrom(Composite):
 
     kernel: Kernel
     n_components: int = natural(1000)
-    landmarks: Any = "uniform"
+    landmarks: str | Samples = "uniform"
     tol: float = 0.0
     random_state: RandomState = None
 
@@ -169,7 +169,7 @@ class AtLandmarks(Projected):
             return recorded @ np.asarray(self.basis)
         values = self.kernel._gram(A, Z, bounds())
         out = np.empty((values.shape[0], np.shape(self.basis)[1]), values.dtype)
-        found: Any = out
+        found: Array = out
         basis = np.asarray(self.basis)
         for rows in chunks(len(out), _ROWS):  # in float64: directions that few samples have are small differences
             found = values.rows(rows)

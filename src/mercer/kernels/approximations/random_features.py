@@ -10,6 +10,7 @@ from scipy import sparse
 
 from mercer import arrays
 from mercer.annotations import RandomState, Samples, Weights
+from mercer.arrays import Array
 from mercer.compute import bounds
 from mercer.data import DataError, chunks, take
 from mercer.kernels.approximations.draws import DRAWS, MOST_QUASI, draw
@@ -25,7 +26,7 @@ _TOGETHER = 2**19  # features that one task computes: a few MB
 _HIGHEST = 1e25  # of frequencies, so that also float32 holds what they are multiplied with
 
 
-def check_random_state(k: Kernel, random_state: Any) -> None:
+def check_random_state(k: Kernel, random_state: object) -> None:
     whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool) and random_state >= 0
     if not (whole or random_state is None or isinstance(random_state, np.random.Generator | np.random.RandomState)):
         raise ValueError(
@@ -155,7 +156,7 @@ class DrawnFeatures(Composite, Explicit):
 
     kernel: Kernel
     n_components: int
-    frequencies: Any = sample()
+    frequencies: Array = sample()
     phase: float = 0.0
 
     @property
@@ -195,7 +196,7 @@ class DrawnFeatures(Composite, Explicit):
         threads.run_tasks(task, chunks(n, max(1, _TOGETHER // self.n_components)), bounds().workers)
         return out
 
-    def _pull_back(self, X: Samples, gradients: Any) -> Any:
+    def _pull_back(self, X: Samples, gradients: Array) -> Any:
         k = self.kernel
         assert isinstance(k, Spectral)
         X = arrays.astype(X.toarray() if sparse.issparse(X) else X, np.float64)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import fft, sparse
 
 from mercer import arrays
-from mercer.annotations import RandomState, Samples, Weights
+from mercer.annotations import Items, RandomState, Samples, Weights
 from mercer.arrays import Array
 from mercer.compute import bounds
 from mercer.data import DataError, HashedRows, chunks, size, take
@@ -126,7 +126,7 @@ class Sketched(Composite, Explicit):
 
     kernel: Kernel
     n_components: int
-    cells: Any = sample()
+    cells: Sequence[Array] = sample()
 
     @property
     def psd(self) -> bool:  # type: ignore[override]
@@ -146,7 +146,7 @@ class Sketched(Composite, Explicit):
         out = arrays.empty((size(X), self.n_components), dtype)
 
         def task(rows: slice) -> None:
-            product: Any = 1.0
+            product: float | Array = 1.0
             for phi, table in tables:
                 sketch = phi[rows] @ table
                 product = product * fft.rfft(sketch.toarray() if sparse.issparse(sketch) else sketch, axis=1)
@@ -155,7 +155,7 @@ class Sketched(Composite, Explicit):
         threads.run_tasks(task, chunks(len(out), max(1, _TOGETHER // self.n_components)), bounds().workers)
         return arrays.like(out, X) if arrays.is_tensor(X) else out
 
-    def _table(self, part: Kernel, cells: Array, phi: Any) -> Any:
+    def _table(self, part: Kernel, cells: Array, phi: Items) -> Any:
         """The matrix of a count sketch, one entry ±1 for each feature."""
         if phi.shape[1] != len(cells):
             raise DataError(

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from mercer.annotations import Items, Samples, Weights
+from mercer.annotations import Estimator, Items, Samples, Weights
 from mercer.arrays import Array
 from mercer.data import Anything, DataError, Domain, Ragged, Vectors, check_weights, chunks
 from mercer.data.clouds import PointSets
@@ -95,7 +95,7 @@ class VisualWords(BetweenSets, Composite):
 
     usage: ClassVar[str] = "VisualWords(vocabulary, kernel=ChiSquared())"
     _same_items = False
-    vocabulary: Any
+    vocabulary: Estimator
     kernel: Kernel = ChiSquared()
 
     def _validate(self) -> None:
@@ -150,7 +150,7 @@ class InWords(Redirected):
     method_name: ClassVar[str] = "in_words"
     domain: ClassVar[Domain] = PointSets()
     kernel: Kernel
-    words: Any = sample()
+    words: Array = sample()
 
     def _method_arguments(self) -> tuple[Any, ...]:
         return (self.words,)

@@ -31,7 +31,7 @@ class Clouds:
     has prepared; ``columns`` is how many numbers a point has.
     """
 
-    offsets: Any
+    offsets: Array
     rep: Rep
     columns: int
 
@@ -148,7 +148,7 @@ def _counts(A: Clouds) -> Array:
     return np.maximum(np.diff(A.offsets), 1)
 
 
-def mean_features(offsets: Any, width: int, of: Callable[[slice], Any]) -> Array:
+def mean_features(offsets: Array, width: int, of: Callable[[slice], Any]) -> Array:
     """The mean over each set of what ``of`` says of its points, rows of ``width`` numbers; some points at a time."""
     out = np.zeros((len(offsets) - 1, width))
     for part in chunks(int(offsets[-1]), max(1, _FEATURES // max(1, width))):

@@ -6,23 +6,23 @@ semi-definiteness.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.kernels.base import Kernel
 from mercer.kernels.compose.pointwise import Exponential, Geometric, PolynomialOf, Scaled
 from mercer.kernels.compose.terms import Product, Sum, Terms
 from mercer.troubles import coded
 
 
-def add(*parts: Any) -> Kernel:
+def add(*parts: object) -> Kernel:
     """The sum, flat; a number counts as the constant kernel."""
     return Sum(tuple(term for part in parts for term in _terms(part, Sum)))
 
 
-def multiply(left: Kernel, *others: Any) -> Kernel:
+def multiply(left: Kernel, *others: object) -> Kernel:
     """left · others, flat; a number scales, and scales are gathered in front."""
     scale, factors, flat = _unscaled(left)
     for other in others:
@@ -44,14 +44,14 @@ def _unscaled(k: Kernel) -> tuple[float | None, list[Kernel], bool]:
     return scale, list(k.terms) if isinstance(k, Product) else [k], isinstance(k, Product)
 
 
-def reciprocal(value: Any) -> float:
+def reciprocal(value: object) -> float:
     """1/value, by which a kernel may be scaled."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating) or value <= 0:
         raise ValueError(coded(f"A kernel can be divided by a positive number, not by {value!r}.", "M203"))
     return 1.0 / float(value)
 
 
-def _terms(k: Any, kind: type[Terms]) -> tuple[Kernel, ...]:
+def _terms(k: object, kind: type[Terms]) -> tuple[Kernel, ...]:
     if isinstance(k, kind):
         return k.terms
     if isinstance(k, Kernel):
@@ -61,7 +61,7 @@ def _terms(k: Any, kind: type[Terms]) -> tuple[Kernel, ...]:
     return (Constant(_as_number(k)),)
 
 
-def _as_number(value: Any) -> float:
+def _as_number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise TypeError(
             coded(f"Kernels combine with kernels and numbers, not with {type(value).__name__} {value!r}.", "M203")
@@ -131,7 +131,7 @@ def geometric(k: Kernel) -> Geometric:
     return Geometric(k)
 
 
-def polynomial(k: Kernel, coefficients: Any) -> PolynomialOf:
+def polynomial(k: Kernel, coefficients: Sequence[float] | Array) -> PolynomialOf:
     """Σ_i coefficients[i]·k(x, z)^i, coefficients ≥ 0: a polynomial in a kernel.
 
     Parameters

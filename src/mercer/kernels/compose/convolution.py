@@ -10,6 +10,7 @@ import numpy as np
 
 from mercer import arrays
 from mercer.annotations import Index, Items, Samples, Weights
+from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import Anything, DataError, Domain, chunks, size, take
 from mercer.data.representations import offsets_of, spans, sums_of_rows
@@ -29,7 +30,7 @@ class Parts:
     ``reps``.
     """
 
-    offsets: Any
+    offsets: Array
     reps: tuple[Any, ...]
 
     def __len__(self) -> int:
@@ -169,7 +170,7 @@ class Convolution(Composite):
         return out
 
     def _product(self, A: Parts, B: Parts) -> Any:
-        product: Any = 1.0
+        product: float | Array = 1.0
         for k, a, b in zip(self.parts, A.reps, B.reps, strict=True):
             try:
                 product = product * arrays.to_numpy(KernelGram.of(k, a, b, Compute(threads=1)).dense())

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from mercer import arrays
 from mercer.annotations import Items, Samples, Symbol, Weights
+from mercer.arrays import Array
 from mercer.compute import Compute, bounds
 from mercer.data import DataError, HashedRows, check_weights, leaves, size
 from mercer.formula import dot, mean_of_means, mean_over_items, sqnorm, sqrt, where
@@ -77,7 +78,7 @@ def warn_of_zero_norms(k: Kernel, A: Items, values: str, base: Kernel | None = N
     warn_of_zeros(k, norms, values)
 
 
-def warn_of_zeros(k: Kernel, norms: Any, values: str) -> None:
+def warn_of_zeros(k: Kernel, norms: Array, values: str) -> None:
     """One warning for all items whose features are all 0; an error where they are too large to be divided by."""
     if not np.isfinite(norms).all():
         i = int(np.argmax(~np.isfinite(norms)))
@@ -258,7 +259,7 @@ class CenteredAt(OfOne):
     _bound_to_values = True
     around: ClassVar[bool] = True
     kernel: Kernel
-    reference: Any = sample()
+    reference: Samples = sample()
     weights: Weights = sample()
     mean: float
 
@@ -364,8 +365,8 @@ class Projected(Composite):
     _bound_to_values = True
     around: ClassVar[bool] = True
     kernel: Kernel
-    reference: Any = sample()
-    basis: Any = sample()
+    reference: Samples = sample()
+    basis: Array = sample()
     explicit = True
 
     def bind(self, X: Samples, weights: Weights = None) -> Kernel:

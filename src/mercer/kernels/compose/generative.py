@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from mercer.annotations import Samples, Weights
+from mercer.arrays import Array
 from mercer.data import Anything, DataError, Domain, check_weights, listed, size
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.families import Explicit
@@ -110,7 +111,7 @@ class FisherScores(Explicit):
 
     domain: ClassVar[Domain] = Anything()
     model: Any
-    whitening: Any = sample()
+    whitening: Array = sample()
 
     def __sklearn_clone__(self) -> Self:
         return self._replace(model=deepcopy(self.model))

@@ -4,7 +4,7 @@ values.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -124,7 +124,7 @@ class OnColumns(Redirected):
     usage: ClassVar[str] = "k.on(columns)"
     method_name: ClassVar[str] = "on"
     kernel: Kernel
-    columns: Any
+    columns: str | int | Sequence[str | int] | Array
 
     def _method_arguments(self) -> tuple[Any, ...]:
         return (self.columns,)
@@ -195,7 +195,7 @@ def _dense(X: Samples) -> Any:
     return X.toarray() if hasattr(X, "toarray") else arrays.to_numpy(X)
 
 
-def _centre(values: Any, weights: Weights, strategy: str) -> float:
+def _centre(values: Array, weights: Weights, strategy: str) -> float:
     return float(np.average(values, weights=weights)) if strategy == "mean" else weighted_median(values, weights)
 
 
@@ -206,7 +206,7 @@ class Filled(Redirected):
     domain: ClassVar[Domain] = Vectors(missing=True)
     method_name: ClassVar[str] = "filled"
     kernel: Kernel
-    values: Any
+    values: Array
     indicator: bool = False
 
     def _method_arguments(self) -> tuple[Any, ...]:
@@ -286,8 +286,8 @@ class Shifted(Redirected):
 
     method_name: ClassVar[str] = "shifted"
     kernel: Kernel
-    mean: Any
-    spread: Any
+    mean: Array
+    spread: Array
 
     @property
     def domain(self) -> Domain:  # type: ignore[override]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from mercer import arrays
@@ -30,7 +31,7 @@ class Metric(Redirected):
     domain: ClassVar[Domain] = Vectors()
     method_name: ClassVar[str] = "metric"
     kernel: Kernel
-    M: Any
+    M: ArrayLike
 
     def _validate(self) -> None:
         try:

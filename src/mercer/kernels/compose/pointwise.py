@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer import arrays, formula
-from mercer.annotations import Items, Samples
+from mercer.annotations import Items, Samples, Symbol
 from mercer.data import size
 from mercer.gram import Counts
 from mercer.kernels.base import Kernel, kernel
@@ -28,7 +28,7 @@ class Pointwise(OfOne):
 
     around: ClassVar[bool] = True
 
-    def _apply(self, value: Any) -> Any:
+    def _apply(self, value: Symbol) -> Any:
         raise NotImplementedError
 
     def _block(self, A: Items, B: Items) -> Any:
@@ -50,7 +50,7 @@ class Scaled(Pointwise):
     scale: float = nonnegative(why=_NEGATIVE)
     kernel: Kernel
 
-    def _apply(self, value: Any) -> Any:
+    def _apply(self, value: Symbol) -> Any:
         return self.scale * value
 
     def _balanced(self) -> Kernel:
@@ -102,7 +102,7 @@ class Power(Pointwise):
     kernel: Kernel
     exponent: int = natural()
 
-    def _apply(self, value: Any) -> Any:
+    def _apply(self, value: Symbol) -> Any:
         return value ** int(self.exponent)
 
     def _balanced(self) -> Kernel:
@@ -164,7 +164,7 @@ class Exponential(FunctionOf):
     name: ClassVar[str] = "exp"
     kernel: Kernel
 
-    def _apply(self, value: Any) -> Any:
+    def _apply(self, value: Symbol) -> Any:
         return formula.exp(value)
 
     def _balanced(self) -> Kernel:
@@ -199,7 +199,7 @@ class Geometric(FunctionOf):
     name: ClassVar[str] = "geometric"
     kernel: Kernel
 
-    def _apply(self, value: Any) -> Any:
+    def _apply(self, value: Symbol) -> Any:
         inside = formula.greater(1.0, abs(value))
         return formula.where(inside, 1.0 / formula.where(inside, 1.0 - value, 1.0), math.inf)
 
@@ -225,7 +225,7 @@ class PolynomialOf(FunctionOf):
                 coded(f"polynomial(k, coefficients): coefficient {i} is {c[i]:g}; coefficients {_NEGATIVE}.", "M205")
             )
 
-    def _apply(self, value: Any) -> Any:
+    def _apply(self, value: Symbol) -> Any:
         out = 0.0 * value + float(self.coefficients[-1])
         for c in reversed(tuple(self.coefficients)[:-1]):
             out = out * value + float(c)
@@ -273,6 +273,6 @@ class PolynomialOf(FunctionOf):
         return f"polynomial({self.kernel!r}, [{', '.join(number(c) for c in self.coefficients)}])"
 
 
-def _ones(phi: Any) -> Any:
+def _ones(phi: Items) -> Any:
     out = arrays.zeros((size(phi), 1), arrays.numpy_dtype(phi), phi if arrays.is_tensor(phi) else None)
     return out + 1

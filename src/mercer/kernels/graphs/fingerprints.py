@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -63,11 +64,11 @@ class Fingerprint(Explicit):
             None if self.invariants is None else Invariants.of(self.invariants),
         )
 
-    def _codes(self, keys: Any) -> Any:
+    def _codes(self, keys: Sequence[int]) -> Any:
         codes = np.array(keys, np.uint64)
         return codes if self.bits is not None else mix(codes + np.uint64(1))
 
-    def _occurrences(self, x: Any) -> Occurrences | None:
+    def _occurrences(self, x: Samples) -> Occurrences | None:
         found = self._fingerprints.occurrences(x[0])
         return Occurrences.of(self._codes([o.key for o in found]), [o.atoms for o in found], atom_count(x[0]))
 

@@ -112,7 +112,7 @@ class HashedAttributes(InWidths, OverLabellings):
             bins = self._bins(scaled, t).tolist()
             yield replace(g, names=[f"{g.text(v)} in bin {b}" for v, b in enumerate(bins)])
 
-    def _called(self, t: int, word: Any) -> Any:
+    def _called(self, t: int, word: object) -> Any:
         return f"draw {t + 1}: {word}"
 
     def _bins(self, rows: Array, t: int) -> Any:

@@ -33,9 +33,9 @@ class Hops:
     """
 
     points: Points
-    counts: Any
-    begins: Any
-    widths: Any
+    counts: Array
+    begins: Array
+    widths: Array
 
     def __len__(self) -> int:
         return len(self.points)
@@ -53,7 +53,7 @@ class Hops:
         order = np.argsort(self.widths, kind="stable")
         return [order[some] for some in batches(offsets_of(np.diff(self.offsets)[order]), _TOGETHER)]
 
-    def rows(self, vertices: Any, graphs: Any, width: int) -> Array:
+    def rows(self, vertices: Array, graphs: Array, width: int) -> Array:
         """The counts of some vertices, 0 where a row is too short."""
         from mercer.native import hops
 
@@ -62,7 +62,7 @@ class Hops:
         return out
 
 
-def _ends(begins: Any, values: Any) -> Any:
+def _ends(begins: Array, values: Array) -> Any:
     return np.append(begins, len(values))
 
 
@@ -264,9 +264,9 @@ class _Piece:
     """Some vertices in the order of their labels: where each label is, the graph and the counts of each vertex."""
 
     points: Points
-    graphs: Any
+    graphs: Array
     labels: dict[int, slice]
-    counts: Any
+    counts: Array
 
 
 def _pieces(A: Hops, width: int) -> list[_Piece]:

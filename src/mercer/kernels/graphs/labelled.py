@@ -8,6 +8,7 @@ the bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -50,7 +51,7 @@ def by_batches(X: PackedGraphs, count: Callable[[PackedGraphs], tuple[Any, Any, 
     return gathered(parts)
 
 
-def counted(codes: Any, offsets: Any) -> tuple[Any, Any, Any]:
+def counted(codes: Array, offsets: Array) -> tuple[Any, Any, Any]:
     """The distinct codes of each row and their numbers."""
     from mercer.native import graphs
 
@@ -348,7 +349,7 @@ def refinements(X: PackedGraphs, depth: int) -> Iterator[PackedGraphs]:
         yield X.relabelled(codes)
 
 
-def _refined(graphs: Any, X: PackedGraphs, behind: PackedGraphs | None, codes: Any, some: list[slice]) -> Any:
+def _refined(graphs: ModuleType, X: PackedGraphs, behind: PackedGraphs | None, codes: Array, some: list[slice]) -> Any:
     out = np.empty_like(codes)
 
     def task(rows: slice) -> None:
@@ -363,7 +364,7 @@ def _refined(graphs: Any, X: PackedGraphs, behind: PackedGraphs | None, codes: A
     return out
 
 
-def between_graphs(k: Any) -> bool:
+def between_graphs(k: object) -> bool:
     """Whether k, or each of the kernels that it is made of, compares graphs."""
     parts = [child for _, child in k._children()] if isinstance(k, Kernel) else []
     return isinstance(k, Kernel) and (isinstance(k.domain, Graphs) or (bool(parts) and all(map(between_graphs, parts))))
@@ -390,7 +391,7 @@ class OverLabellings(Composite):
         """The graph with its vertices called by the labels of each labelling."""
         raise NotImplementedError
 
-    def _called(self, t: int, word: Any) -> Any:
+    def _called(self, t: int, word: object) -> Any:
         """A feature of the base in labelling t."""
         return word
 

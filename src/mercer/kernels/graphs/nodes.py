@@ -6,6 +6,7 @@ the columns that are asked for are computed, by products with the sparse operato
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -121,7 +122,7 @@ class OnVertices(Kernel):
         return A
 
 
-def chebyshev(M: Any, f: Any, X: Array) -> Array:
+def chebyshev(M: sparse.csr_array, f: Callable[[Array], Array], X: Array) -> Array:
     """f(M) X for a symmetric sparse M by a series of Chebyshev polynomials on an interval that holds its spectrum, as
     long as its terms matter.
     """
@@ -157,7 +158,7 @@ def chebyshev(M: Any, f: Any, X: Array) -> Array:
     return total
 
 
-def _interval(M: Any) -> tuple[float, float]:
+def _interval(M: sparse.csr_array) -> tuple[float, float]:
     """An interval that holds the spectrum: by Lanczos with a margin, within Gershgorin's."""
     reach, diagonal = np.asarray(abs(M).sum(axis=1)).ravel(), M.diagonal()
     bounds = (
@@ -176,7 +177,7 @@ def _interval(M: Any) -> tuple[float, float]:
     return (max(bounds[0], low - margin) if low < 0 else 0.0), max(min(bounds[1], high + margin), 1e-9)
 
 
-def conjugate_gradients(M: Any, B: Array) -> Array:
+def conjugate_gradients(M: sparse.csr_array, B: Array) -> Array:
     """M⁻¹B for a symmetric positive (semi-)definite sparse M and B in its range, all columns at once, scaled by the
     diagonal.
     """
@@ -435,7 +436,7 @@ class PStepWalk(OnVertices):
         return _power(float(self.a) * sparse.eye_array(len(X)) - self.graph.operator(self.operator), int(self.p), X)
 
 
-def _power(M: Any, p: int, X: Array) -> Array:
+def _power(M: sparse.csr_array, p: int, X: Array) -> Array:
     for _ in range(p):
         X = M @ X
     return X

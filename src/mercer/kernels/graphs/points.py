@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer.annotations import Index, Samples, Weights
+from mercer.annotations import Index, Items, Samples, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import DataError, Domain, Graphs, PackedGraphs, check_weights, take
@@ -23,9 +23,9 @@ class Points:
     them; None where these have no say.
     """
 
-    offsets: Any
-    labels: Any
-    numbers: Any
+    offsets: Array
+    labels: Array
+    numbers: Items
     width: int = 0
 
     def __len__(self) -> int:
@@ -36,7 +36,7 @@ class Points:
         numbers = None if self.numbers is None else take(self.numbers, vertices)
         return Points(offsets, self.labels[vertices], numbers, self.width)
 
-    def chosen(self, vertices: Any) -> Points:
+    def chosen(self, vertices: Array) -> Points:
         """Some vertices, in any order, as those of one graph."""
         numbers = None if self.numbers is None else take(self.numbers, vertices)
         return Points(np.array([0, len(vertices)]), self.labels[vertices], numbers, self.width)

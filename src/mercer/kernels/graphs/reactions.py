@@ -70,7 +70,7 @@ class OfReactions(Composite):
         return found
 
 
-def _side(reactions: Any, side: str) -> list[str]:
+def _side(reactions: Samples, side: str) -> list[str]:
     place = SIDES.index(side)
     return [reaction[place] for reaction in reactions]
 
@@ -150,7 +150,7 @@ class Reaction(OfReactions):
         return A.per_row if isinstance(A, HashedRows) else int(A.shape[1])
 
 
-def _difference(products: Any, reactants: Any) -> Any:
+def _difference(products: Items, reactants: Items) -> Any:
     if isinstance(products, HashedRows):
         return products + -1.0 * reactants
     return products - reactants if sparse.issparse(products) else arrays.to_numpy(products) - arrays.to_numpy(reactants)

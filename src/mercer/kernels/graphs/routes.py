@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -54,7 +53,7 @@ def walks_of(x: PackedGraphs, length: int) -> Iterator[tuple[tuple[int, ...], tu
                     stack.append(((*vertices, w), (*marks, int(x.marks[a]))))
 
 
-def packed_paths(labels: Any, marks: Any, *, directed: bool) -> PackedGraphs:
+def packed_paths(labels: Array, marks: Array, *, directed: bool) -> PackedGraphs:
     """Graphs that are paths: codes of the labels of their vertices and edges in the rows of two arrays."""
     count, n = labels.shape
     arcs = np.full(n, 1 if directed else 2)

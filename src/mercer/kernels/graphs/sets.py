@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import arrays
-from mercer.annotations import Items, Samples
+from mercer.annotations import Items, Samples, Symbol
 from mercer.data import DataError, Domain, HashedRows, Sets, chunks, meet
 from mercer.formula import dot, recorded, sqnorm, where
 from mercer.kernels.base import Kernel, kernel
@@ -54,14 +54,14 @@ class Intersection(Explicit):
         return Sets().members(X)
 
 
-def _check_kernel(k: Kernel, base: Any) -> None:
+def _check_kernel(k: Kernel, base: object) -> None:
     if not isinstance(base, Kernel):
         raise TypeError(
             coded(f"{type(k).__name__}(base={base!r}): the base must be a kernel, as mercer.PathBag(7).", "M205")
         )
 
 
-def _share(common: Any, first: Any, second: Any) -> Any:
+def _share(common: Symbol, first: Symbol, second: Symbol) -> Any:
     """common/(first + second − common), 0 where that is 0/0."""
     union = first + second - common
     return common / where(union > 0, union, 1.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, combinations
 from typing import Any, ClassVar, NamedTuple
 
@@ -111,7 +111,7 @@ class _Counted(OnVertices):
         return out
 
 
-def _connected(arcs: Any, n: int, most: int) -> Iterator[tuple[int, ...]]:
+def _connected(arcs: Mapping[tuple[int, int], int], n: int, most: int) -> Iterator[tuple[int, ...]]:
     """The connected sets of at most so many vertices, each once."""
     near: list[set[int]] = [set() for _ in range(n)]
     for u, v in arcs:
@@ -130,7 +130,9 @@ def _connected(arcs: Any, n: int, most: int) -> Iterator[tuple[int, ...]]:
         yield from grown((root,), {root, *after}, after)
 
 
-def _carried(vertices: tuple[int, ...], arcs: Any, *, directed: bool, induced: bool) -> Iterator[_Part]:
+def _carried(
+    vertices: tuple[int, ...], arcs: Mapping[tuple[int, int], int], *, directed: bool, induced: bool
+) -> Iterator[_Part]:
     """The subgraph that a set of vertices induces; or one for each choice of its edges that joins all of them."""
     edges = [(u, v) for u in vertices for v in vertices if (u, v) in arcs and (directed or u <= v)]
     if induced:
@@ -141,7 +143,7 @@ def _carried(vertices: tuple[int, ...], arcs: Any, *, directed: bool, induced: b
             yield _Part(vertices, chosen)
 
 
-def _joins(vertices: tuple[int, ...], edges: Any) -> bool:
+def _joins(vertices: tuple[int, ...], edges: Sequence[tuple[int, int]]) -> bool:
     reached, before = {vertices[0]}, 0
     while len(reached) > before:
         before = len(reached)
@@ -149,7 +151,7 @@ def _joins(vertices: tuple[int, ...], edges: Any) -> bool:
     return len(reached) == len(vertices)
 
 
-def _alone(parts: list[_Part], x: PackedGraphs, arcs: Any, *, directed: bool) -> PackedGraphs:
+def _alone(parts: list[_Part], x: PackedGraphs, arcs: Mapping[tuple[int, int], int], *, directed: bool) -> PackedGraphs:
     """Parts of a graph, of equally many vertices, each as a graph of its own."""
     size, ends, marks = len(parts[0].vertices), [], []
     degrees = np.zeros((len(parts), size), np.int64)

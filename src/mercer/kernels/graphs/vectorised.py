@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -95,7 +96,7 @@ class Descriptors(Vectorised):
     usage: ClassVar[str] = 'Descriptors(kernel=Gaussian("scale"), names=None)'
     domain: ClassVar[Domain] = Molecules()
     kernel: Kernel = Gaussian("scale")
-    names: Any = None
+    names: Sequence[str] | None = None
 
     @property
     def _data_driven(self) -> bool:
@@ -126,8 +127,8 @@ class Described(Vectorised):
     _internal: ClassVar[bool] = True
     domain: ClassVar[Domain] = Molecules()
     kernel: Kernel
-    moments: Any = sample()
-    names: Any = None
+    moments: Array = sample()
+    names: Sequence[str] | None = None
 
     @property
     def _columns(self) -> list[str]:

@@ -33,15 +33,15 @@ class Classes:
     ``ends[a]``, a from ``starts[c]`` on.
     """
 
-    offsets: Any
-    labels: Any
-    sizes: Any
-    starts: Any
-    ends: Any
-    marks: Any
-    counts: Any
-    directed: Any
-    degrees: Any  # the largest of each graph
+    offsets: Array
+    labels: Array
+    sizes: Array
+    starts: Array
+    ends: Array
+    marks: Array
+    counts: Array
+    directed: Array
+    degrees: Array  # the largest of each graph
 
     @classmethod
     def of(cls, X: PackedGraphs) -> Classes:
@@ -151,10 +151,10 @@ class Steps:
     """Graphs whose vertices are samples of a kernel, with their arcs as in ``PackedGraphs``."""
 
     points: Points
-    starts: Any
-    ends: Any
-    marks: Any
-    directed: Any
+    starts: Array
+    ends: Array
+    marks: Array
+    directed: Array
 
     def __len__(self) -> int:
         return len(self.points)

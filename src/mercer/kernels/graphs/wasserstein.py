@@ -92,8 +92,8 @@ def _filled(k: Kernel, X: PackedGraphs) -> Array:
 class _Clouds:
     """The vertices of graphs as points."""
 
-    offsets: Any
-    rows: Any
+    offsets: Array
+    rows: Array
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -5,13 +5,15 @@ counting is addressing.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer.annotations import Items
+from mercer.arrays import Array
 from mercer.data import HashedRows, LazyCounts, Ragged
 from mercer.data.representations import batches, offsets_of
 from mercer.gram import Counts
@@ -29,7 +31,9 @@ _WORTH = 8  # cells for each word that can occur
 Count = Callable[..., int]
 
 
-def counted(X: Ragged, per_letter: float, count: Count, legend: Any = None, values_as: Any = np.float64) -> HashedRows:
+def counted(
+    X: Ragged, per_letter: float, count: Count, legend: Vocabulary | None = None, values_as: DTypeLike = np.float64
+) -> HashedRows:
     """Features of sequences counted by a compiled loop, some rows to a task; ``per_letter`` bounds the entries that a
     letter can make.
 
@@ -52,7 +56,9 @@ def counted(X: Ragged, per_letter: float, count: Count, legend: Any = None, valu
     return gathered(parts, kind, values_as, legend)
 
 
-def gathered(parts: list[Any], kind: Any = np.uint64, values_as: Any = np.float64, legend: Any = None) -> HashedRows:
+def gathered(
+    parts: list[Any], kind: DTypeLike = np.uint64, values_as: DTypeLike = np.float64, legend: Vocabulary | None = None
+) -> HashedRows:
     """(codes, values, lengths) of consecutive rows as one; each part is let go when it has been copied, for they may be
     most of the memory.
     """
@@ -112,7 +118,7 @@ class Vocabulary:
     def __len__(self) -> int:
         return int(self.sizes.sum())
 
-    def spelled(self, cells: Any, window: int) -> Iterator[tuple[int, list[str]]]:
+    def spelled(self, cells: Array, window: int) -> Iterator[tuple[int, list[str]]]:
         """Some cells with what they stand for: the characters at the places of their pattern, and points elsewhere."""
         characters, base = [chr(c - 1) for c in self.letters], 0
         for pattern, size in zip(self.patterns, self.sizes.tolist(), strict=True):
@@ -130,14 +136,14 @@ class Vocabulary:
         return np.concatenate([self.code(np.array(self.letters, np.int64), m, p) for m, p in enumerate(self.patterns)])
 
 
-def codes_of_words(letters: Any, m: int, pattern: Pattern) -> Any:
+def codes_of_words(letters: Sequence[int], m: int, pattern: Pattern) -> Any:
     """Those of ``Spectrum``."""
     from mercer.native import words
 
     return words.codes_of_words(letters, pattern.window)
 
 
-def codes_of_gapped(letters: Any, m: int, pattern: Pattern) -> Any:
+def codes_of_gapped(letters: Sequence[int], m: int, pattern: Pattern) -> Any:
     """Those of ``Gappy``."""
     from mercer.native import words
 
@@ -169,14 +175,14 @@ def in_cells(X: Ragged, patterns: tuple[Pattern, ...], code: Code) -> HashedRows
     bases = (np.cumsum(legend.sizes) - legend.sizes).astype(np.int32)
     factors = np.array([p.factor for p in patterns])
 
-    def count(values: Any, offsets: Any, *out: Any) -> int:
+    def count(values: Array, offsets: Array, *out: Array) -> int:
         table = np.zeros(int(legend.sizes.max()), np.int32)
         return int(cells.count(values, offsets, a, windows, sizes, places, bases, factors, table, *out))
 
-    def tally_part(m: int, rows: slice, out: Any) -> None:
+    def tally_part(m: int, rows: slice, out: Array) -> None:
         cells.tally(ranks, X.offsets[rows.start : rows.stop + 1], a, windows[m], places[m, : sizes[m]], out)
 
-    def count_part(m: int, rows: slice, *out: Any) -> int:
+    def count_part(m: int, rows: slice, *out: Array) -> int:
         one, some, table = (
             slice(m, m + 1),
             X.offsets[rows.start : rows.stop + 1],

@@ -25,7 +25,7 @@ _VALUES = 2**20  # correlations at a time
 class Spectra:
     """Fourier transforms of series of one length: items × channels × frequencies."""
 
-    values: Any
+    values: Array
 
     def __len__(self) -> int:
         return len(self.values)
@@ -74,7 +74,7 @@ class CrossCorrelation(Kernel):
 
     domain: ClassVar[Domain] = Series(letters=False)
     gamma: float = positive(10.0, symbol="γ", continuous=False, maximum=700.0)
-    length: Any = "longest"
+    length: int | str = "longest"
 
     def _validate(self) -> None:
         whole = isinstance(self.length, int | np.integer) and not isinstance(self.length, bool) and self.length >= 1

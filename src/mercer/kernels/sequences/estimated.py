@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -123,7 +124,7 @@ class EstimatedGappy(LaneKernel):
     filter: str = "truncated"
     peak: int = natural(default=1, maximum=255)
     half_life: float = positive(default=50.0, continuous=False)
-    alphabet: Any = "ACGT"
+    alphabet: Sequence[Any] = "ACGT"
     _turns: ClassVar[bool] = True
 
     def _validate(self) -> None:

@@ -14,7 +14,7 @@ from mercer.troubles import coded
 _RULES = ("fill", "drop")
 
 
-def _check_times(method: str, times: Any) -> None:
+def _check_times(method: str, times: object) -> None:
     if times is not None and not (isinstance(times, int) and times >= 0):
         raise ValueError(coded(f"{method}(times={times!r}): give the number of a channel from 0, or None.", "M205"))
 

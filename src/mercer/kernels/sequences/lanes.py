@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer.annotations import Items
 from mercer.arrays import Array
@@ -29,7 +30,7 @@ _LETTERS = 254  # that a byte can tell apart, beside padding and the letter that
 Sweep = Callable[[Ragged, Array, "Batch", int, int], Array]
 
 
-def zeros_in_lines(shape: tuple[int, ...], dtype: Any = np.float64) -> Array:
+def zeros_in_lines(shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> Array:
     """Zeros that begin where a line of cache begins: else each register that is read or written lies in two."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     room = np.zeros(size + _LINE, np.uint8)
@@ -98,7 +99,7 @@ def _in_parts(A: Ragged, rows: Array, batch: Batch, sweep: Sweep, cost: int) -> 
 
 def swept(
     A: Ragged, B: Ragged, lanes: int, padding: int, sweep: Sweep, *, cells: bool = True, work: int = 1,
-    dtype: Any = np.float64,
+    dtype: DTypeLike = np.float64,
 ) -> Array:  # fmt: skip
     """The matrix of ``sweep(A, rows, batch, begin, end)`` over all batches of B: rows × lanes, for the places begin …
     end of the rows.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import combinations, pairwise, product
 from typing import Any, ClassVar
 
@@ -109,7 +109,7 @@ class Gappy(LaneKernel, OfWindows):
 
         masks = self._places
 
-        def count(values: Any, offsets: Any, *out: Any) -> int:
+        def count(values: Array, offsets: Array, *out: Array) -> int:
             return int(words.gapped(values, offsets, int(self.g), masks, *out))
 
         return counted(X, len(masks), count)
@@ -159,7 +159,7 @@ class Gappy(LaneKernel, OfWindows):
                 )
             )
 
-        def name(word: Any, n: int) -> Any:
+        def name(word: Sequence[Any], n: int) -> Any:
             shown = ["."] * g
             for p in places[n]:
                 shown[p] = word[p]

@@ -102,7 +102,7 @@ class WeightedDegree(LaneKernel):
         D = int(self.degree)
         factors = np.sqrt(2.0 * np.arange(D, 0, -1) / (D * (D + 1)))
 
-        def count(values: Any, offsets: Any, *out: Any) -> int:
+        def count(values: Array, offsets: Array, *out: Array) -> int:
             return int(words.positioned(values, offsets, D, factors, *out))
 
         return counted(A, D, count)

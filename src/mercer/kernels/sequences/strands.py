@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -38,7 +39,7 @@ class Over(Redirected):
     usage: ClassVar[str] = "k.over(alphabet=None, unknown='skip', case=None)"
     method_name: ClassVar[str] = "over"
     kernel: Kernel
-    alphabet: Any = None
+    alphabet: Sequence[Any] | None = None
     unknown: str = "skip"
     case: str | None = None
 

@@ -24,7 +24,7 @@ _SAMPLED = 1000  # pairs of frames whose distances are looked at
 class Timed(Ragged):
     """Frames, and the time of each."""
 
-    times: Any
+    times: Array
 
 
 class OfFrames(Aligned):

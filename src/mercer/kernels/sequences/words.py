@@ -125,7 +125,7 @@ class Spectrum(Explicit, OfWindows):
         if small is not None:
             return small
 
-        def count(values: Any, offsets: Any, *out: Any) -> int:
+        def count(values: Array, offsets: Array, *out: Array) -> int:
             return int(words.spectrum(values, offsets, self._lengths.start, factors, *out))
 
         return counted(X, len(factors), count)
@@ -156,7 +156,7 @@ _WORD = re.compile(r"\w+")
 _WEIGHTS = ("tfidf", "counts", "binary")
 
 
-def _tokens(text: Any) -> Any:
+def _tokens(text: object) -> Any:
     text = unpacked(text)
     if isinstance(text, bytes | bytearray):
         text = text.decode("utf-8", "replace")
@@ -246,8 +246,8 @@ class WeightedWords(Explicit):
     _internal = True
 
     domain: ClassVar[Domain] = Texts()
-    codes: Any
-    word_weights: Any
+    codes: Array
+    word_weights: Array
     unseen: float
 
     def _map(self, X: Samples) -> HashedRows:

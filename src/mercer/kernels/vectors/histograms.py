@@ -75,7 +75,7 @@ class Hellinger(Explicit):
     def _map(self, X: Samples) -> Any:
         return X.sqrt() if sparse.issparse(X) else sqrt(X)
 
-    def _pull_back(self, X: Samples, gradients: Any) -> Any:
+    def _pull_back(self, X: Samples, gradients: Array) -> Any:
         X = X.toarray() if sparse.issparse(X) else X
         xp = arrays.namespace(X)
         slope = xp.where(X > 0, 0.5 / xp.sqrt(xp.where(X > 0, X, xp.ones_like(X))), 0.0 * X)
@@ -116,7 +116,7 @@ class ChiSquared(Additive):
         difference = x - z
         return difference * difference / maximum(x + z, _SMALLEST)
 
-    def _profile(self, s: Any) -> Any:
+    def _profile(self, s: Symbol) -> Any:
         return exp(-self.gamma * s)
 
 
@@ -147,7 +147,7 @@ class AdditiveChiSquared(Homogeneous, Additive):
     def _term(self, x: Symbol, z: Symbol) -> Any:
         return x * z / maximum(x + z, _SMALLEST)
 
-    def _profile(self, s: Any) -> Any:
+    def _profile(self, s: Symbol) -> Any:
         return 2.0 * s
 
     def _spectrum(self, frequency: Array) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import combinations, combinations_with_replacement, pairwise
 from typing import Any, ClassVar
 
@@ -48,7 +49,7 @@ class Linear(Explicit):
     def _map(self, X: Samples) -> Any:
         return X
 
-    def _pull_back(self, X: Samples, gradients: Any) -> Any:
+    def _pull_back(self, X: Samples, gradients: Array) -> Any:
         return gradients
 
 
@@ -98,7 +99,7 @@ class Polynomial(Inner):
     def explicit(self) -> bool:  # type: ignore[override]
         return bool(self.psd)
 
-    def _profile(self, s: Any, xx: Any, zz: Any) -> Any:
+    def _profile(self, s: Symbol, xx: Symbol, zz: Symbol) -> Any:
         return (self.scale * s + self.offset) ** int(self.degree)
 
     def _width(self, A: Items) -> int:
@@ -169,7 +170,7 @@ class TaylorGaussian(Explicit):
         parts = [math.sqrt((2 * self.gamma) ** t / math.factorial(t)) * m for t, m in _monomials(X, self.degree)]
         return weight * xp.concatenate(parts, axis=1)
 
-    def _pull_back(self, X: Samples, gradients: Any) -> Any:
+    def _pull_back(self, X: Samples, gradients: Array) -> Any:
         """Of exp(−γ‖x‖²)·c·x^n by x_j: exp(−γ‖x‖²)·c·n_j x^(n − e_j), less 2γx_j times itself."""
         X = X.toarray() if sparse.issparse(X) else X
         X = arrays.astype(X, np.float64)
@@ -242,7 +243,7 @@ class Sigmoid(Inner):
     scale: float = real(1.0)
     psd = False
 
-    def _profile(self, s: Any, xx: Any, zz: Any) -> Any:
+    def _profile(self, s: Symbol, xx: Symbol, zz: Symbol) -> Any:
         return tanh(self.scale * s + self.offset)
 
 
@@ -290,7 +291,7 @@ class ArcCosine(Spectral):
         norms = xp.sqrt(xp.einsum("ij,ij->i", X, X))
         return X / xp.where(norms > 0, norms, xp.ones_like(norms))[:, None], norms
 
-    def _pull_back(self, X: Samples, gradients: Any) -> Any:
+    def _pull_back(self, X: Samples, gradients: Sequence[Array | None]) -> Any:
         """Through x/‖x‖ = u and ‖x‖: (g_u − ⟨g_u, u⟩u)/‖x‖ + g_‖x‖ u; 0 at 0."""
         along, lengths = gradients
         u, norms = self._prepare(X)
@@ -306,7 +307,7 @@ class ArcCosine(Spectral):
     def _diag(self, A: Items) -> Any:
         return self._of_angle(0.0 * A[1], A[1] * A[1])
 
-    def _of_angle(self, d2: Symbol, norms: Any) -> Any:
+    def _of_angle(self, d2: Symbol, norms: Symbol) -> Any:
         d2 = where(norms > 0, minimum(d2, 4.0), 2.0)
         theta = 2.0 * arcsin(minimum(0.5 * sqrt(d2), 1.0))
         if self.order == 0:
@@ -321,13 +322,13 @@ class ArcCosine(Spectral):
     def _frequencies(self, normal: Array, uniform: Array) -> Array:
         return normal
 
-    def _responses(self, projections: Any, features: int) -> list[Any]:
+    def _responses(self, projections: Array, features: int) -> list[Any]:
         """Of half-spaces; a step is ½ at 0, as the angle of a zero vector has it."""
         if self.order == 0:
             return [0.5 + 0.5 * arrays.namespace(projections).sign(projections)]
         return [projections.clip(0.0) ** int(self.order)]
 
-    def _slopes(self, projections: Any, gradients: Any) -> Any:
+    def _slopes(self, projections: Array, gradients: Array) -> Any:
         if self.order == 0:
             return 0.0 * gradients
         slope = projections > 0 if self.order == 1 else 2.0 * projections.clip(0.0)
@@ -383,7 +384,7 @@ class Bilinear(Explicit):
             raise DataError(f"Bilinear(A) has A of size {len(L)}, the data has {X.shape[1]} columns.", "M104")
         return X @ arrays.like(L, X)
 
-    def _pull_back(self, X: Samples, gradients: Any) -> Any:
+    def _pull_back(self, X: Samples, gradients: Array) -> Any:
         return gradients @ arrays.like(self._factor.T, gradients)
 
 
@@ -438,7 +439,7 @@ class GeometricMin(Additive):
     def _term(self, x: Symbol, z: Symbol) -> Any:
         return minimum(x, z)
 
-    def _profile(self, s: Any) -> Any:
+    def _profile(self, s: Symbol) -> Any:
         return 1.0 / (1.0 - s)
 
 

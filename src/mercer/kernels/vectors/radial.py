@@ -6,6 +6,7 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse, special, stats
 
 from mercer import arrays
@@ -199,7 +200,7 @@ class Laplacian(Bandwidth, Spectral, Additive):
     def _term(self, x: Symbol, z: Symbol) -> Any:
         return absolute(x - z)
 
-    def _profile(self, s: Any) -> Any:
+    def _profile(self, s: Symbol) -> Any:
         return exp(-self.gamma * s)  # type: ignore[operator]
 
     def _frequencies(self, normal: Array, uniform: Array) -> Array:
@@ -268,7 +269,7 @@ class PowerLaplacian(Bandwidth, Spectral, Additive):
         there = apart > 0.0
         return where(there, exp(self.power * log(where(there, apart, 1.0))), 0.0)
 
-    def _profile(self, s: Any) -> Any:
+    def _profile(self, s: Symbol) -> Any:
         return exp(-self.gamma * s)  # type: ignore[operator]
 
     def _frequencies(self, normal: Array, uniform: Array) -> Array:
@@ -357,7 +358,7 @@ class Matern(Lengths, Spectral, Radial):
 def _bessel(nu: float, order: float) -> Any:
     """t ↦ 2^(1−ν)/Γ(ν) · t^ν K_order(t), with its limit at 0."""
 
-    def function(t: Any) -> Any:
+    def function(t: Array) -> Any:
         x = arrays.to_numpy(t).astype(np.float64)
         with np.errstate(all="ignore"):
             values = 2 ** (1 - nu) / special.gamma(nu) * x**nu * special.kv(order, x)
@@ -619,7 +620,7 @@ def _usable(gamma: float, words: str) -> float:
 _MEDIAN_ROWS = 1000
 
 
-def _median(k: Any, X: Samples, weights: Weights) -> float:
+def _median(k: Bandwidth, X: Samples, weights: Weights) -> float:
     """1/(weighted median distance) over the pairs of at most 1000 rows, evenly chosen; equal rows count only if most
     are equal.
     """
@@ -645,15 +646,15 @@ def _median(k: Any, X: Samples, weights: Weights) -> float:
     )
 
 
-def _distances(k: Any, X: Samples) -> Any:
+def _distances(k: Bandwidth, X: Samples) -> Any:
     class Distance(type(k)):  # type: ignore[misc]
-        def _profile(self, s: Any) -> Any:
+        def _profile(self, s: Symbol) -> Any:
             return s
 
     return Distance(1.0)(X)
 
 
-def _at_frequencies(k: Kernel, omega: Any, width: Any) -> tuple[Any, Any]:
+def _at_frequencies(k: Kernel, omega: ArrayLike, width: str | float | Array) -> tuple[Any, Any]:
     """Frequencies as rows, and γ or ℓ, one for each of their columns."""
     if isinstance(width, str):
         raise ValueError(coded(f"{k}: its width is fixed by data; bind the kernel first.", "M206"))

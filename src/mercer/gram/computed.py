@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import DTypeLike
 
 from mercer import arrays
 from mercer.annotations import Index, Items, Symbol
@@ -220,7 +220,7 @@ class FamilyGram(KernelGram):
     _tiles: Family
 
     @classmethod
-    def together(cls, grams: Sequence[KernelGram], weights: ArrayLike) -> FamilyGram:
+    def together(cls, grams: Sequence[KernelGram], weights: Sequence[float] | Array) -> FamilyGram:
         """Matrices of one ``family_key``."""
         one = grams[0]
         made = Family([gram._tiles for gram in grams], weights)

@@ -103,7 +103,7 @@ def fine_signature_rows(context, increments, count, level, share, sums, ends):  
     """
     signature = types.void(_ROW, types.int64, types.int64, types.float64, _ROW, _ROW)
 
-    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+    def code(target: BaseContext, builder: ir.IRBuilder, sig: Signature, values: Sequence[ir.Value]) -> Any:
         f = Floats(builder)
         v = f.v
         increments, count, level, share, sums, ends = values
@@ -137,7 +137,7 @@ def fine_signature_rows(context, increments, count, level, share, sums, ends):  
     return signature, code
 
 
-def _variables(builder: Any, start: list[Any]) -> list[Any]:
+def _variables(builder: ir.IRBuilder, start: list[ir.Value]) -> list[ir.Value]:
     """Two registers that a loop changes."""
     return [cgutils.alloca_once_value(builder, value) for value in start]
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import mercer as mc
@@ -149,6 +150,14 @@ def trees(n: int = 23) -> list[Any]:
     return [tree(3) for _ in range(n)]
 
 
+def in_brackets(tree: Any) -> str:
+    return f"({' '.join([tree[0], *(in_brackets(below) for below in tree[1:])])})"
+
+
+def listed(X: Any) -> list[Any]:
+    return [x.tolist() for x in X]
+
+
 def sets(n: int = 23) -> Any:
     return (np.random.default_rng(n).random((n, 70)) < 0.2).astype(float)
 
@@ -216,9 +225,15 @@ def doubled(X: Any) -> Any:
 
 @dataclass(frozen=True)
 class Case:
+    """``oracle`` is k(x, z) on one pair of rows; None: checked elsewhere. Of a kind of data, in one of its cases:
+    ``forms`` make other forms of the same samples, ``refused`` are collections with the words of their error.
+    """
+
     kernel: Any
-    oracle: Oracle | None  # k(x, z) on one pair of rows; None: checked elsewhere
+    oracle: Oracle | None
     data: Callable[[], Any] = real
+    forms: tuple[Callable[[Any], Any], ...] = ()
+    refused: tuple[tuple[Any, str], ...] = ()
 
     def __str__(self) -> str:
         return str(self.kernel)[:60]
@@ -485,7 +500,13 @@ STRUCTURES = [
     Case(mc.PyramidMatch(3, 3), on_graphs(numbers.pyramid_match, dimension=3, levels=3), graphs),
     Case(mc.GraphHopper(None), on_graphs(numbers.graph_hopper), graphs),
     Case(mc.WeisfeilerLehman(2).normalized() + 0.5 * mc.Walk(1), None, filled_graphs),
-    Case(mc.TreeKernel(0.4), _with(truth.subset_tree, decay=0.4), trees),
+    Case(
+        mc.TreeKernel(0.4),
+        _with(truth.subset_tree, decay=0.4),
+        trees,
+        forms=(iter, lambda X: [in_brackets(x) for x in X]),
+        refused=((["(S (N a)"], "Tree 0"), ([("S",), ()], "Tree 1 has a node without a label")),
+    ),
     Case(mc.TreeKernel(0.4, "subtree"), _with(truth.subtree, decay=0.4), trees),
     Case(mc.Intersection(), shared, sets),
     Case(mc.Intersection(), lambda x, z: float(len(set(x) & set(z))), collections),
@@ -552,6 +573,12 @@ CLOUDS = [
             mc.SlicedWasserstein(0.4, 7, power),
             _with(clouds.on_lines, gamma=0.4, lines=clouds.half_circle(7), power=power),
             point_sets,
+            forms=(listed, tuple, iter, lambda X: pl.Series(listed(X))),
+            refused=(
+                ([[[1.0, 2.0]], None], "Set 1 is missing"),
+                ([[[1.0, float("nan")]]], "Set 0, point 0, column 1 is nan"),
+                ([[[1.0, 2.0], [3.0]]], "Set 0 is .* the same number of numbers for each point"),
+            ),
         )
         for power in (1, 2)
     ),

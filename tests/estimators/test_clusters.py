@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +11,12 @@ from scipy import sparse
 from scipy.stats import ks_2samp
 from sklearn import cluster as peers
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer as mc
 from tests import unsupervised_oracles as oracle
 from tests.estimators.cluster_samples import blobs, counts, gaussian, two_families, two_rings
-
-
-@pytest.mark.thorough
-@parametrize_with_checks([mc.KMeans(), mc.KernelKMeans(), mc.SpectralClustering()])
-def test_scikit_learns_contract(estimator: Any, check: Any) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        check(estimator)
 
 
 def _networks() -> tuple[list[Any], Any]:

@@ -5,23 +5,28 @@ predictions, a kernel that may cost anything is asked once for each pair, and ti
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer as mc
 from mercer.kernels.base import kernel
 from mercer.kernels.families import Pairwise
 from mercer.selection.search import NothingFinished
 from tests.estimator_cases import (
+    CHECKED_ELSEWHERE,
     ESTIMATORS,
     NEW,
     NEW_STRINGS,
+    OF_LOSSES,
     ROWS,
     STRINGS,
     TARGETS,
@@ -31,6 +36,7 @@ from tests.estimator_cases import (
     N,
     public_estimators,
 )
+from tests.loss_cases import parameters
 
 OF_KERNELS = [name for name, case in ESTIMATORS.items() if case.kernels]
 # A step of twice the length is not two steps, and which sample comes when is part of the answer.
@@ -75,6 +81,50 @@ def assert_same(found: dict[str, Any], expected: dict[str, Any], **close: Any) -
 
 def test_every_estimator_is_in_the_table() -> None:
     assert public_estimators() == ESTIMATORS.keys()
+
+
+@pytest.mark.thorough
+@parametrize_with_checks([getattr(mc, name)() for name in ESTIMATORS if name not in CHECKED_ELSEWHERE])
+def test_scikit_learns_contract(estimator: Any, check: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        check(estimator)
+
+
+@pytest.mark.parametrize("name", [name for name, case in ESTIMATORS.items() if case.truth is not None])
+def test_answers_are_the_definition(name: str) -> None:
+    case = ESTIMATORS[name]
+    assert case.truth is not None
+    model = case.fitted()
+    expected = case.truth(model, G(ROWS), G(NEW, ROWS), TARGETS[case.learns])
+    found = case.outputs(model)
+    assert expected
+    for way, values in expected.items():
+        np.testing.assert_allclose(found[way], values, rtol=1e-6, atol=1e-8, err_msg=way)
+
+
+@pytest.mark.parametrize("name", OF_LOSSES)
+def test_machines_of_losses_minimise_what_they_say(name: str) -> None:
+    """Σ ℓ(y_i, f(x_i)) + λ‖f‖², f = Kα + b, found anew from elsewhere by a general method."""
+    case = OF_LOSSES[name]
+    y, K = TARGETS[ESTIMATORS[name].learns], G(ROWS)
+    y = np.where(y > 0, 1.0, -1.0) if case.targets == "signs" else y
+    model = ESTIMATORS[name].fitted()
+    loss = type(case.losses[0])(**{field: getattr(model, field) for field in parameters(case.losses[0])})
+
+    def objective(v: Any) -> tuple[float, Any]:
+        f, slope = K @ v[:-1] + v[-1], 2 * model.alpha * v[:-1]
+        g = loss.gradient(y, f)
+        return loss.value(y, f).sum() + model.alpha * v[:-1] @ K @ v[:-1], np.append(K @ (g + slope), g.sum())
+
+    point = np.zeros(N + 1)
+    point[model.support_], point[-1] = model.dual_coef_[0], model.intercept_[0]
+    start = np.append(np.zeros(N), loss.start(y, np.ones(N)))
+    found = minimize(
+        objective, start, jac=True, method="L-BFGS-B", options={"maxiter": 20_000, "maxfun": 50_000, "ftol": 0}
+    )
+    assert objective(point)[0] <= found.fun + 1e-7 * abs(found.fun)
+    assert objective(point)[0] < objective(start)[0]
 
 
 @pytest.mark.thorough

@@ -12,20 +12,10 @@ import pytest
 from sklearn import decomposition as peers
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer as mc
 from tests import unsupervised_oracles as oracle
 from tests.estimators.component_samples import NEW, G, cloud, counts, gaussian, two_families
-
-
-@pytest.mark.thorough
-@parametrize_with_checks([mc.PCA(), mc.KernelPCA(), mc.KernelHebbian(), mc.KernelPCANovelty()])
-def test_scikit_learns_contract(estimator: Any, check: Any) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        check(estimator)
-
 
 SOLVERS = ["exact", "lanczos", "krylov"]
 

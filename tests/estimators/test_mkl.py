@@ -486,9 +486,9 @@ def test_views_of_a_table_that_mixes_kinds() -> None:
 
 
 @pytest.mark.thorough
-@parametrize_with_checks([mc.MKLClassifier(), mc.MKLRegressor(), mc.MKLRidge(), mc.MKLOneClass(), mc.MKLRidge(p=2.0)])
+@parametrize_with_checks([mc.MKLRidge(p=2.0)])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_scikit_learns_contract(estimator: Any, check: Any) -> None:
+def test_scikit_learns_contract_beyond_the_defaults(estimator: Any, check: Any) -> None:
     check(estimator)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import warnings
 from typing import Any
 
 import numpy as np
@@ -19,21 +18,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, WhiteKernel
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer as mc
 from mercer.compute import Compute
 from mercer.data import Anything
 from mercer.kernels.base import Kernel, kernel
 from tests.estimators.ridge_samples import NEW, K, problem, some_weights
-
-
-@pytest.mark.thorough
-@parametrize_with_checks([mc.KernelRidge(), mc.KernelRidgeCV()])
-def test_scikit_learns_contract(estimator: Any, check: Any) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        check(estimator)
 
 
 @pytest.mark.parametrize("outputs", [0, 3])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import mpmath
@@ -12,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from mercer import losses
 from mercer.losses import (
     EpsilonInsensitive,
     Expectile,
@@ -23,87 +23,38 @@ from mercer.losses import (
     Perceptron,
     Pinball,
     Poisson,
-    Squared,
-    SquaredHinge,
 )
+from tests.loss_cases import EACH, LOSSES, OF_NUMBERS, Case, parameters
 
-REAL = [
-    Squared(),
-    Huber(0.7),
-    Huber(1.35),
-    Expectile(0.1),
-    Expectile(0.5),
-    Expectile(0.8),
-    Pinball(0.3),
-    Pinball(0.9),
-    EpsilonInsensitive(0.2),
-]
-REAL += [EpsilonInsensitive(0.0)]
-SIGNS = [Logistic(), Hinge(), SquaredHinge(), Perceptron()]
-ONE = [*REAL, *SIGNS, Poisson()]
-SMOOTH = [loss for loss in ONE if loss.curvature(np.ones(1), np.zeros(1)) is not None]
+SMOOTH = [(case, loss) for case, loss in EACH if loss.curvature(np.ones(1), np.zeros(1)) is not None]
 
 
-def _targets(loss: Loss, n: int, rng: Any) -> Any:
-    if loss in SIGNS:
-        return rng.choice([-1.0, 1.0], n)
-    return rng.poisson(2.0, n).astype(float) if isinstance(loss, Poisson) else 2 * rng.standard_normal(n)
+def each(cases: list[tuple[Case, Loss]]) -> Any:
+    return pytest.mark.parametrize(("case", "loss"), cases, ids=[str(loss) for _, loss in cases])
 
 
-def _kinks(loss: Loss, y: Any, f: Any) -> Any:
+def _from_kinks(case: Case, loss: Loss, y: Any, f: Any) -> Any:
     """The distance of f from where the loss is not smooth."""
-    match loss:
-        case Huber():
-            return np.minimum(np.abs(np.abs(y - f) - loss.delta), np.inf)
-        case EpsilonInsensitive():
-            return np.abs(np.abs(y - f) - loss.epsilon)
-        case Expectile() | Pinball():
-            return np.abs(y - f)
-        case Hinge() | SquaredHinge():
-            return np.abs(1 - y * f)
-        case Perceptron():
-            return np.abs(f)
-        case _:
-            return np.full(len(f), np.inf)
+    kinks = case.kinks(y, **parameters(loss))
+    return np.min([np.abs(f - kink) for kink in kinks], axis=0) if kinks else np.full(len(f), np.inf)
 
 
-def _definition(loss: Loss, y: float, f: float) -> Any:
-    """Each loss as its docstring has it, in 40 digits."""
-    y, f = mpmath.mpf(y), mpmath.mpf(f)
-    r = y - f
-    match loss:
-        case Squared():
-            return r**2
-        case Huber():
-            return r**2 / 2 if abs(r) <= loss.delta else loss.delta * (abs(r) - mpmath.mpf(loss.delta) / 2)
-        case Expectile():
-            return abs(loss.tau - (1 if y < f else 0)) * r**2
-        case Pinball():
-            return loss.tau * r if r >= 0 else (loss.tau - 1) * r
-        case EpsilonInsensitive():
-            return max(mpmath.mpf(0), abs(r) - loss.epsilon)
-        case Poisson():
-            return mpmath.exp(f) - y * f
-        case Logistic():
-            return mpmath.log1p(mpmath.exp(-y * f))
-        case Hinge():
-            return max(mpmath.mpf(0), 1 - y * f)
-        case SquaredHinge():
-            return max(mpmath.mpf(0), 1 - y * f) ** 2
-        case Perceptron():
-            return max(mpmath.mpf(0), -y * f)
-    raise AssertionError(loss)
+def test_every_loss_of_one_output_is_in_the_table() -> None:
+    found = {getattr(losses, name) for name in losses.__all__} - {Loss, Multinomial}
+    assert {type(loss) for _, loss in EACH} == found
 
 
-@pytest.mark.parametrize("loss", ONE, ids=str)
-def test_values_are_the_definition(loss: Loss) -> None:
+@each(EACH)
+def test_values_are_the_definition(case: Case, loss: Loss) -> None:
+    """As its docstring has it, in 40 digits."""
     rng = np.random.default_rng(0)
     y, f = (
-        _targets(loss, 60, rng),
+        case.drawn(60, rng),
         np.concatenate([3 * rng.standard_normal(52), [0.0, 1.0, -1.0, 30.0, -30.0, 100.0, -100.0, 1e-9]]),
     )
     with mpmath.workdps(40):
-        expected = [float(_definition(loss, a, b)) for a, b in zip(y, f, strict=True)]
+        pairs = [(mpmath.mpf(a), mpmath.mpf(b)) for a, b in zip(y, f, strict=True)]
+        expected = [float(case.value(a, b, **parameters(loss))) for a, b in pairs]
     np.testing.assert_allclose(loss.value(y, f), expected, rtol=1e-14, atol=1e-14)
 
 
@@ -118,23 +69,23 @@ def test_far_out_nothing_overflows() -> None:
     np.testing.assert_allclose(Multinomial(3).mean(F), [[0.0, 1.0, 0.0]], atol=1e-300)
 
 
-@pytest.mark.parametrize("loss", ONE, ids=str)
-def test_the_gradient_is_the_difference_of_values(loss: Loss) -> None:
+@each(EACH)
+def test_the_gradient_is_the_difference_of_values(case: Case, loss: Loss) -> None:
     rng = np.random.default_rng(1)
-    y, f, h = _targets(loss, 400, rng), 2 * rng.standard_normal(400), 1e-5
+    y, f, h = case.drawn(400, rng), 2 * rng.standard_normal(400), 1e-5
     difference = (loss.value(y, f + h) - loss.value(y, f - h)) / (2 * h)
-    smooth = _kinks(loss, y, f) > 2 * h
+    smooth = _from_kinks(case, loss, y, f) > 2 * h
     assert smooth.sum() > 390
     assert loss.gradient(y, f).shape == f.shape
     np.testing.assert_allclose(loss.gradient(y, f)[smooth], difference[smooth], rtol=1e-7, atol=1e-8)
 
 
-@pytest.mark.parametrize("loss", SMOOTH, ids=str)
-def test_the_curvature_is_the_difference_of_gradients(loss: Loss) -> None:
+@each(SMOOTH)
+def test_the_curvature_is_the_difference_of_gradients(case: Case, loss: Loss) -> None:
     rng = np.random.default_rng(2)
-    y, f, h = _targets(loss, 400, rng), 2 * rng.standard_normal(400), 1e-5
+    y, f, h = case.drawn(400, rng), 2 * rng.standard_normal(400), 1e-5
     difference = (loss.gradient(y, f + h) - loss.gradient(y, f - h)) / (2 * h)
-    smooth = _kinks(loss, y, f) > 2 * h
+    smooth = _from_kinks(case, loss, y, f) > 2 * h
     curvature = loss.curvature(y, f)
     assert curvature is not None
     np.testing.assert_allclose(curvature[smooth], difference[smooth], rtol=1e-7, atol=1e-8)
@@ -148,26 +99,27 @@ def test_straight_pieces_have_no_curvature(loss: Loss) -> None:
     assert loss.dual(np.ones(3), np.ones(3), True) is not None
 
 
-@pytest.mark.parametrize("loss", SMOOTH, ids=str)
-def test_curved_losses_have_no_dual_programme(loss: Loss) -> None:
+@each(SMOOTH)
+def test_curved_losses_have_no_dual_programme(case: Case, loss: Loss) -> None:
     assert loss.dual(np.ones(3), np.ones(3), True) is None
 
 
 @given(
-    loss=st.sampled_from(ONE),
+    one=st.sampled_from(EACH),
     f=st.floats(-20, 20),
     g=st.floats(-20, 20),
     y=st.floats(-20, 20),
     t=st.floats(0, 1),
     boundary=st.booleans(),
 )
-def test_convex_and_above_every_tangent(loss: Loss, f: float, g: float, y: float, t: float, boundary: bool) -> None:
+def test_convex_and_above_every_tangent(
+    one: tuple[Case, Loss], f: float, g: float, y: float, t: float, boundary: bool
+) -> None:
     """At kinks too, where any slope between the two sides will do."""
-    y = math.copysign(1.0, y) if loss in SIGNS else abs(y) if isinstance(loss, Poisson) else y
+    case, loss = one
+    y = case.target(y)
     if boundary:
-        f = {Huber: y + getattr(loss, "delta", 0.0), EpsilonInsensitive: y - getattr(loss, "epsilon", 0.0)}.get(
-            type(loss), y
-        )
+        f = float((case.kinks(y, **parameters(loss)) or (y,))[-1])
     Y, F, G = (np.array([v]) for v in (y, f, g))
     at_f, at_g = float(loss.value(Y, F)[0]), float(loss.value(Y, G)[0])
     rounding = 1e-12 * (1 + abs(at_f) + abs(at_g) + abs(y * f) + abs(y * g))
@@ -212,7 +164,7 @@ def test_multinomial_derivatives_are_differences() -> None:
 
 
 # those that say where to start; an expectile other than the mean is only begun at it
-NEAR = [loss for loss in REAL if "start" in vars(type(loss)) and not isinstance(loss, Expectile)]
+NEAR = [loss for loss in OF_NUMBERS if "start" in vars(type(loss)) and not isinstance(loss, Expectile)]
 
 
 @pytest.mark.parametrize("loss", [*NEAR, Expectile(0.5), Poisson()], ids=str)
@@ -324,28 +276,15 @@ def _shifts(loss: Loss) -> list[float]:
 # -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: Huber(0.0), "positive"),
-        (lambda: Huber(-1.0), "positive"),
-        (lambda: Huber(float("nan")), "positive"),
-        (lambda: Expectile(0.0), "between 0 and 1"),
-        (lambda: Expectile(1.0), "between 0 and 1"),
-        (lambda: Pinball(1.5), "between 0 and 1"),
-        (lambda: Pinball(-0.1), "between 0 and 1"),
-        (lambda: EpsilonInsensitive(-0.1), "at least 0"),
-        (lambda: EpsilonInsensitive(float("inf")), "at least 0"),
-        (lambda: EpsilonInsensitive("a"), "at least 0"),  # type: ignore[arg-type]
-    ],
-)
-def test_impossible_parameters(make: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        make()
+@pytest.mark.parametrize("case", [case for case in LOSSES if case.refused], ids=lambda case: str(case.losses[0]))
+def test_impossible_parameters(case: Case) -> None:
+    for value in case.refused:
+        with pytest.raises(ValueError, match=case.because):
+            type(case.losses[0])(value)
 
 
 def test_impossible_targets() -> None:
-    for loss in SIGNS:
+    for loss in (loss for case, loss in EACH if case.targets == "signs"):
         loss.check(np.array([1.0, -1.0]))
         for wrong in ([0.0, 1.0], [1.0, 2.0], [np.nan, 1.0]):
             with pytest.raises(ValueError, match="−1 and 1"):
@@ -355,7 +294,7 @@ def test_impossible_targets() -> None:
         Poisson().check(np.array([0.0, 1.0, -3.0, -5.0]))
     with pytest.raises(ValueError, match="All counts are 0"):
         Poisson().check(np.zeros(4))
-    for loss in REAL:
+    for loss in OF_NUMBERS:
         loss.check(np.array([-1e9, 0.0, 3.5]))
 
 

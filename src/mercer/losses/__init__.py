@@ -6,21 +6,9 @@ and ``gradient``; with ``curvature`` it is solved by Newton's method, with ``pro
 otherwise by L-BFGS (docs/add_a_loss.md). No solver lives here.
 """
 
+from mercer.losses import of_labels, of_numbers
 from mercer.losses.contract import Loss
-from mercer.losses.of_labels import Hinge, Logistic, Multinomial, Perceptron, SquaredHinge
-from mercer.losses.of_numbers import EpsilonInsensitive, Expectile, Huber, Pinball, Poisson, Squared
+from mercer.losses.of_labels import *  # noqa: F403
+from mercer.losses.of_numbers import *  # noqa: F403
 
-__all__ = [
-    "EpsilonInsensitive",
-    "Expectile",
-    "Hinge",
-    "Huber",
-    "Logistic",
-    "Loss",
-    "Multinomial",
-    "Perceptron",
-    "Pinball",
-    "Poisson",
-    "Squared",
-    "SquaredHinge",
-]
+__all__ = ["Loss", *of_labels.__all__, *of_numbers.__all__]

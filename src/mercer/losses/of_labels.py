@@ -12,6 +12,8 @@ from mercer.losses.contract import Loss
 from mercer.problems import DualQP
 from mercer.troubles import coded
 
+__all__ = ["Hinge", "Logistic", "Multinomial", "Perceptron", "SquaredHinge"]
+
 
 @dataclass(frozen=True)
 class Logistic(Loss):

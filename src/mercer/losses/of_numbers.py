@@ -11,6 +11,8 @@ from mercer.losses.contract import Loss
 from mercer.problems import DualQP
 from mercer.troubles import coded
 
+__all__ = ["EpsilonInsensitive", "Expectile", "Huber", "Pinball", "Poisson", "Squared"]
+
 
 @dataclass(frozen=True)
 class Squared(Loss):

@@ -25,6 +25,7 @@ NEW = _centres[[0, 1, 2, 0, 1, 2, 0]] + 0.5 * _rng.standard_normal((7, 3))
 NUMBERS = np.sin(ROWS[:, 0]) + 0.5 * ROWS[:, 1] + 0.1 * _rng.standard_normal(N)
 TARGETS: dict[str, Any] = {
     "classes": (NUMBERS + 0.5 * _rng.standard_normal(N) > np.median(NUMBERS)).astype(int),
+    "grades": np.array([1, 2, 5])[np.digitize(NUMBERS, [-0.3, 0.9])],
     "numbers": NUMBERS,
     "counts": np.round(np.exp(NUMBERS)),
     "nothing": None,
@@ -39,7 +40,8 @@ G = mc.Gaussian(0.2)
 
 @dataclass(frozen=True)
 class Case:
-    """``make(kernel)`` makes it; ``learns`` names what it learns beside the samples, and ``kernels`` the parameters
+    """``make(kernel)`` makes it; ``learns`` names what of ``TARGETS`` it learns beside the samples (two "classes", three
+    ordered "grades", …), and ``kernels`` the parameters
     that are kernels, with the way to them. ``groups``: it finds groups, whose numbers mean nothing. ``truth`` is its
     definition, where there is a direct one: a function of the machine, the matrix of the samples, that of new ones with
     them and the targets, that returns what the machine says of the new ones, way by way ({"predict": …}).

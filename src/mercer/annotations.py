@@ -28,7 +28,10 @@ Index: TypeAlias = Any
 """Some of n items: a slice, or an array of positions."""
 
 RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
-"""A source of random numbers, as scikit-learn takes it."""
+"""What random numbers are drawn by: as scikit-learn takes it, or a Generator."""
+
+RandomNumbers: TypeAlias = np.random.RandomState | np.random.Generator
+"""What they are drawn from (``mercer.runtime.randomness``)."""
 
 Estimator: TypeAlias = Any
 """An estimator: scikit-learn's contract, whoever wrote it."""

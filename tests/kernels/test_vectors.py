@@ -11,8 +11,8 @@ from sklearn.svm import SVC
 
 import mercer as mc
 from mercer.data import DataError
-from mercer.kernels.vectors.radial import Lengths
-from tests.cases import real
+from mercer.kernels.vectors.radial import Bandwidth, Lengths
+from tests.cases import one_of_each, real
 
 X = real(30)
 LENGTHS = [kernel for kernel in Lengths.__subclasses__() if kernel.__module__.startswith("mercer.")]
@@ -43,6 +43,15 @@ def test_bandwidth_follows_the_data(cls: Any, power: float, rule: str) -> None:
     assert cls(rule).bind(10 * X).gamma == pytest.approx(base / 10**power)
     assert cls(rule).bind(X + 1e6).gamma == pytest.approx(base, rel=1e-6)
     assert cls(rule).bind(X).bind(100 * X).gamma == base  # bound once
+
+
+@pytest.mark.parametrize("kernel", one_of_each(Bandwidth, Lengths), ids=str)
+def test_a_width_that_follows_the_data_is_in_their_units(kernel: Any) -> None:
+    """So ``_degree`` is the power of a length that γ multiplies."""
+    name = "gamma" if isinstance(kernel, Bandwidth) else "length_scale"
+    for word in ("scale", "median"):
+        k = kernel._replace(**{name: word})
+        np.testing.assert_allclose(k.bind(10 * X)(10 * X), k.bind(X)(X), rtol=1e-9)
 
 
 @pytest.mark.parametrize("rule", ["scale", "median"])

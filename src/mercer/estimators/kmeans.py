@@ -10,10 +10,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from mercer import arrays
-from mercer.annotations import Estimator, RandomState, Samples, Targets, Weights
+from mercer.annotations import Estimator, RandomNumbers, RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import chunks, size
@@ -30,6 +29,7 @@ from mercer.estimators.weights import checked, relative
 from mercer.gram import Gram, Landmarks, Outline, Use, Work, held, outlined
 from mercer.kernels.families import squared_distances
 from mercer.kernels.vectors.radial import Gaussian
+from mercer.runtime.randomness import numbers
 from mercer.runtime.watch import watching
 from mercer.solvers.lloyd import DRAWS, Clustering, Pairs, Points, Space, cluster, outlook
 from mercer.solvers.spread import Spread
@@ -176,7 +176,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, La
             shift = np.average(kept, axis=0, weights=w[used]).astype(X.dtype)
         space = Points(kept if sparse.issparse(kept) else kept - shift, w[used], Compute().workers)
         check_clusters(self, len(space))
-        rng = check_random_state(self.random_state)
+        rng = numbers(self.random_state)
         starts = [space.around(centres - shift) for centres in self._centres(kept, rng)]
         with watching(listener=self._spoken(scale) if self.verbose else None, partial=True):
             found = cluster(
@@ -202,7 +202,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, La
             return 1 if isinstance(self.init, str) and self.init == "k-means++" else _AUTO
         return int(self.n_init)
 
-    def _centres(self, X: Samples, rng: np.random.RandomState) -> list[Array]:
+    def _centres(self, X: Samples, rng: RandomNumbers) -> list[Array]:
         """Centres that were given, or that a function gives, checked; none where they are drawn."""
         if isinstance(self.init, str):
             if self.init not in DRAWS:
@@ -367,7 +367,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             self.n_clusters,
             n_init=self.n_init,
             max_iter=self.max_iter,
-            random_state=check_random_state(self.random_state),
+            random_state=numbers(self.random_state),
             workers=marks.values.compute.workers,
         )
         shifted = found.means - found.mean
@@ -385,7 +385,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         warn_of_fewer(self.labels_, self.n_clusters)
 
     def _clustered(self, gram: Gram, weights: Array) -> Clustering:
-        rng = check_random_state(self.random_state)
+        rng = numbers(self.random_state)
         return cluster(
             space_of(gram, weights), self.n_clusters, n_init=self.n_init, max_iter=self.max_iter, random_state=rng
         )

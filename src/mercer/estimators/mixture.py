@@ -10,9 +10,8 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import DensityMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
-from mercer.annotations import RandomState, Samples, Targets, Weights
+from mercer.annotations import RandomNumbers, RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data.notices import warn
@@ -25,6 +24,7 @@ from mercer.estimators.scikit_checks import check_is_fitted
 from mercer.estimators.spread_mixture import MixtureData, spread_data
 from mercer.estimators.verbose import speak
 from mercer.estimators.weights import checked, relative
+from mercer.runtime.randomness import numbers
 from mercer.solvers.covariances import FAMILIES, Family
 from mercer.solvers.em import Mixture, climbed, expected, from_labels, from_shares, joint, log_likelihoods
 from mercer.solvers.lloyd import Points, at_random, cluster, spread_out
@@ -165,7 +165,7 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
         """
         self._check()
         source = self._spread_data(X, sample_weight) if is_collection(X) else self._data(X, sample_weight)
-        family, rng, centre = self._family, check_random_state(self.random_state), source.centre
+        family, rng, centre = self._family, numbers(self.random_state), source.centre
         last = self._last(centre) if self.warm_start else None
         runs = []
         for number in range(1 if last is not None else self.n_init):
@@ -256,7 +256,7 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
             )
         return Mixture(self.weights_, self.means_ - centre, self.covariances_), float(self.lower_bound_)
 
-    def _start(self, Z: Array, w: Array, centre: Array, family: Family, rng: np.random.RandomState) -> Mixture:
+    def _start(self, Z: Array, w: Array, centre: Array, family: Family, rng: RandomNumbers) -> Mixture:
         k, d = self.n_components, Z.shape[1]
         weights = _given(self.weights_init, (k,), "weights_init")
         means = _given(self.means_init, (k, d), "means_init")
@@ -280,7 +280,7 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
             covariances = _inverted(family, precisions)
         return Mixture(weights, means, covariances)
 
-    def _labels(self, points: Points, means: Array | None, rng: np.random.RandomState) -> Array:
+    def _labels(self, points: Points, means: Array | None, rng: RandomNumbers) -> Array:
         if means is not None:
             return points.assigned(means)[0]
         if self.init_params == "kmeans":
@@ -345,7 +345,7 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
         check_is_fitted(self)
         if n_samples < 1:
             raise ValueError(coded(f"n_samples={n_samples}: draw at least one.", "M205"))
-        rng = check_random_state(self.random_state)
+        rng = numbers(self.random_state)
         k, d = self.means_.shape
         counts = rng.multinomial(n_samples, self.weights_)
         labels = np.repeat(np.arange(k), counts)

@@ -10,10 +10,9 @@ from scipy import sparse
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils import check_random_state
 
 from mercer import arrays
-from mercer.annotations import RandomState, Samples, Targets, Weights
+from mercer.annotations import RandomNumbers, RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute, human
 from mercer.data import chunks, size, take
@@ -28,6 +27,7 @@ from mercer.gram import DenseGram, Gram, Outline, SparseGram, Use, Work, held, o
 from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
 from mercer.kernels.vectors.radial import Gaussian
+from mercer.runtime.randomness import numbers
 from mercer.solvers import cuts
 from mercer.solvers.cuts import association, by_means, by_pivots, on_sphere, relaxed
 from mercer.solvers.neighbours import nearest
@@ -198,7 +198,7 @@ class SpectralClustering(ClusterMixin, _Partition):  # type: ignore[misc]  # sci
         weights = weights[used]
         part = X if len(used) == size(X) else self._part(X, used)
         check_clusters(self, len(used))
-        rng = check_random_state(self.random_state)
+        rng = numbers(self.random_state)
         if self.affinity != "kernel":
             gram = self._neighbours(part, weights)
         elif self._chosen_width and self.cut == "normalized":
@@ -293,7 +293,7 @@ class SpectralClustering(ClusterMixin, _Partition):  # type: ignore[misc]  # sci
         tags.input_tags.pairwise = self._precomputed or self._of_distances
         return tags
 
-    def _learn(self, gram: Gram, weights: Array, rng: np.random.RandomState) -> None:
+    def _learn(self, gram: Gram, weights: Array, rng: RandomNumbers) -> None:
         """Eigenvectors, both roundings, the better one."""
         k, normalised = self.n_clusters, self.cut == "normalized"
         gram = held(gram, Use.AGAIN)
@@ -343,7 +343,7 @@ class SpectralClustering(ClusterMixin, _Partition):  # type: ignore[misc]  # sci
     def _too_large(n: int, compute: Compute) -> bool:
         return 8 * n**2 > compute.budget // 2
 
-    def _automatic(self, X: Samples, weights: Array, repeats: Array, rng: np.random.RandomState) -> Gram:
+    def _automatic(self, X: Samples, weights: Array, repeats: Array, rng: RandomNumbers) -> Gram:
         """The Gaussian similarity of the best width, its diagonal 0; sets ``kernel_``. ``repeats``: how often each
         sample is there.
         """

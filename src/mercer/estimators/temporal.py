@@ -7,7 +7,6 @@ from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from mercer.annotations import RandomState, Samples
 from mercer.arrays import Array
@@ -19,6 +18,7 @@ from mercer.estimators.checks import check_whole
 from mercer.estimators.parameters import KernelLike, WithKernels, estimator
 from mercer.estimators.scikit_checks import check_is_fitted
 from mercer.kernels.vectors.radial import Gaussian
+from mercer.runtime.randomness import numbers
 from mercer.solvers.correlation import Spectra, canonical, choose_reg, correlations
 from mercer.solvers.incomplete import incomplete_cholesky
 from mercer.troubles import coded
@@ -208,7 +208,7 @@ class TemporalKernelCCA(WithKernels):
     def _band(self, parts: Array, g: Array) -> Array:
         """The 2.5 and 97.5 % quantiles of λ(τ) over resampled blocks of time, long enough to hold the longest lag."""
         n, lags, count = parts.shape
-        rng = check_random_state(self.random_state)
+        rng = numbers(self.random_state)
         length = int(min(max(2 * self.max_lag, round(n ** (1 / 3)), 1), max(n // 4, 1)))
         f = parts - parts.mean(axis=0)
         h = (g - g.mean(axis=0))[:, None, :]
@@ -218,7 +218,7 @@ class TemporalKernelCCA(WithKernels):
         blocks = running[:, length:] - running[:, :-length]
         draws = np.empty((self.n_bootstrap, count, lags))
         for b in range(len(draws)):
-            start = rng.randint(0, blocks.shape[1], size=max(n // length, 1))
+            start = rng.choice(blocks.shape[1], size=max(n // length, 1))
             sums = blocks[:, start].sum(axis=1) / (length * len(start))
             cov = sums[4] - sums[0] * sums[1]
             spread = np.sqrt(np.maximum((sums[2] - sums[0] ** 2) * (sums[3] - sums[1] ** 2), 0.0))

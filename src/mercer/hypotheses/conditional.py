@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array
 
 from mercer import arrays
-from mercer.annotations import Samples
+from mercer.annotations import RandomNumbers, RandomState, Samples
 from mercer.arrays import Array
 from mercer.data import Vectors, size
 from mercer.hypotheses.kernels import items
@@ -20,6 +20,7 @@ from mercer.kernels.families import squared_distances
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.native.linalg import centred, eigh
 from mercer.runtime import threads
+from mercer.runtime.randomness import numbers
 from mercer.troubles import coded, coding_scikit_learn
 
 _WIDTHS = 2.0 ** np.arange(-3, 4)  # of the kernel of z, in median distances
@@ -31,7 +32,7 @@ _SEEN = 1e-5  # of the largest eigenvalue: what is kept of a kernel's features
 def kci_test(
     X: Samples, Y: Samples, Z: Samples, kernel_x: Kernel | None = None, kernel_y: Kernel | None = None,
     kernel_z: Kernel | None = None, *, method: str = "gamma", n_permutations: int = 1000,
-    random_state: int | np.random.RandomState | None = None,
+    random_state: RandomState = None,
 ) -> Outcome:  # fmt: skip
     """X ⟂ Y | Z: T = Σ_ij ⟨a_i, a_j⟩⟨b_i, b_j⟩ k(z_i, z_j)/n, where a and b are what is left of φ(x) and ψ(y) after
     regression on z.
@@ -53,7 +54,7 @@ def kci_test(
         near z, ``n_permutations`` times.
     n_permutations : int, default=1000
         Only for "local".
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Only for "local".
 
     Returns
@@ -128,7 +129,7 @@ def kci_test(
         if method == "gamma":
             return _gamma(name, (a @ a.T) * (b @ b.T) * nearness, scale)
         W = (b @ b.T) * nearness
-        rng, count = check_random_state(random_state), check_permutations(n_permutations)
+        rng, count = numbers(random_state), check_permutations(n_permutations)
         near = np.argsort(distances, axis=1, kind="stable")[:, : min(_NEIGHBOURS, n)]
         null = np.array([scale * _quadratic(a[_among(near, rng)], W) for _ in range(count)]) / n
         return permutation_outcome(name, _quadratic(a, W) / n, null, f"among {near.shape[1]} neighbours")
@@ -148,7 +149,7 @@ def _quadratic(a: Array, W: Array) -> float:
     return float(np.einsum("ir,ir->", a, W @ a))
 
 
-def _among(near: Array, rng: np.random.RandomState) -> Array:
+def _among(near: Array, rng: RandomNumbers) -> Array:
     """An order in which each item stands for one of its neighbours, as far as possible each once."""
     n, k = near.shape
     used, order = np.zeros(n, bool), np.empty(n, np.int64)

@@ -8,10 +8,9 @@ from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from mercer import arrays
-from mercer.annotations import Samples
+from mercer.annotations import RandomNumbers, RandomState, Samples
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import chunks, size, take
@@ -24,6 +23,7 @@ from mercer.hypotheses.spread import SpreadPair
 from mercer.kernels.base import Kernel
 from mercer.native.linalg import centred
 from mercer.runtime import compiling, threads
+from mercer.runtime.randomness import numbers
 from mercer.solvers.incomplete import incomplete_cholesky
 from mercer.troubles import coded
 
@@ -35,7 +35,7 @@ _STEPS = 2**22  # of a compiled call
 def hsic_test(
     X: Samples, Y: Samples, kernel_x: Kernel | Sequence[Kernel] | str | None = None,
     kernel_y: Kernel | Sequence[Kernel] | str | None = None, *, n_permutations: int = 1000, statistic: str = "biased",
-    random_state: int | np.random.RandomState | None = None, compute: Compute | None = None,
+    random_state: RandomState = None, compute: Compute | None = None,
 ) -> Outcome:  # fmt: skip
     """HSIC = tr(K H L H)/n², the squared norm of the covariance between φ(x) and ψ(y); 0 only if x and y are
     independent, for characteristic kernels.
@@ -59,7 +59,7 @@ def hsic_test(
         fit the memory budget (then with incomplete factors of 200 columns), by features. "block": the mean of the
         statistics of blocks of √n pairs, each permuted in itself: n^1.5 values of the kernels, and no matrix; for one
         kernel of each side.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Of the permutations.
     compute : Compute, optional
         Device, precision, memory and threads.
@@ -108,7 +108,7 @@ def hsic_test(
         raise ValueError(coded(f"{n} pairs are too few to see dependence: at least 4 are needed.", "M310"))
     kernels = kernels_of(kernel_x, X), kernels_of(kernel_y, Y)
     count = check_permutations(n_permutations)
-    rng = check_random_state(random_state)
+    rng = numbers(random_state)
     if statistic == "block":
         if len(kernels[0]) * len(kernels[1]) > 1:
             raise ValueError(
@@ -182,7 +182,7 @@ def _blocks(
     Y: Samples,
     length: int,
     count: int,
-    rng: np.random.RandomState,
+    rng: RandomNumbers,
     compute: Compute | None,
 ) -> Outcome:
     """The mean over blocks, against the same with the items of Y in each block in another order."""
@@ -194,10 +194,7 @@ def _blocks(
 
 
 def _of_block(
-    kernels: tuple[Kernel, Kernel],
-    X: Samples,
-    Y: Samples,
-    how: tuple[int, int, np.random.RandomState | np.random.Generator, Compute | None],
+    kernels: tuple[Kernel, Kernel], X: Samples, Y: Samples, how: tuple[int, int, RandomNumbers, Compute | None]
 ) -> Array:
     """HSIC of some pairs, in their order and with those of Y in ``count`` others."""
     length, count, rng, compute = how
@@ -207,7 +204,7 @@ def _of_block(
 
 def _spread(
     X: Samples, Y: Samples, kernels: tuple[Any, Any], n_permutations: int, statistic: str,
-    random_state: int | np.random.RandomState | None, compute: Compute | None,
+    random_state: RandomState, compute: Compute | None,
 ) -> Outcome:  # fmt: skip
     """``_blocks`` of Dask collections whose blocks have the same sizes."""
     if statistic != "block":
@@ -223,6 +220,6 @@ def _spread(
     return aggregated(_NAME, found[None], f"{number} blocks of {length}")
 
 
-def _orders(n: int, count: int, rng: np.random.RandomState | np.random.Generator) -> Array:
+def _orders(n: int, count: int, rng: RandomNumbers) -> Array:
     """That of the data, then those of permutations."""
     return np.stack([np.arange(n), *(rng.permutation(n) for _ in range(count))]).astype(np.int32)

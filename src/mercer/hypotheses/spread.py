@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from mercer.annotations import Samples
+from mercer.annotations import RandomState, Samples
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import check_same_width, chunks, size, take
@@ -17,6 +16,7 @@ from mercer.data.blocks import joined
 from mercer.distributed import Partitions, Workers, as_block, blocks_of, is_collection
 from mercer.hypotheses.kernels import comparable, items
 from mercer.kernels.base import Kernel
+from mercer.runtime.randomness import generator
 from mercer.troubles import coded
 
 _FEW = 2000  # samples of each side that a kernel takes its parameters from
@@ -72,10 +72,10 @@ class SpreadPair:
         kernels: Kernel | tuple[Kernel, Kernel],
         length: int,
         count: int,
-        random_state: int | np.random.RandomState | None,
+        random_state: RandomState,
     ) -> tuple[Array, int]:
         """The mean of a statistic over blocks of ``length`` samples, and how many those are."""
-        seed = int(check_random_state(random_state).randint(2**31))
+        seed = int(generator(random_state).integers(2**31))
         total, number = self.parts.total(
             "statistics of blocks", _summed, statistics, kernels, length, count, seed, self.compute
         )

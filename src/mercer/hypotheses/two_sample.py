@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 from scipy import stats
-from sklearn.utils import check_random_state
 
 from mercer import arrays
-from mercer.annotations import Samples
+from mercer.annotations import RandomNumbers, RandomState, Samples
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import check_same_width, chunks, size, stack, take
@@ -20,6 +19,7 @@ from mercer.hypotheses.permutations import aggregated, check_permutations
 from mercer.hypotheses.result import Outcome
 from mercer.hypotheses.spread import SpreadPair
 from mercer.kernels.base import Kernel
+from mercer.runtime.randomness import numbers
 from mercer.troubles import coded
 
 _NAME = "maximum mean discrepancy"
@@ -30,7 +30,7 @@ _STATISTICS = ("unbiased", "biased", "linear", "block")
 
 def mmd_test(
     X: Samples, Y: Samples, kernel: Kernel | Sequence[Kernel] | str | None = None, *, n_permutations: int = 1000,
-    statistic: str = "unbiased", random_state: int | np.random.RandomState | None = None,
+    statistic: str = "unbiased", random_state: RandomState = None,
     compute: Compute | None = None,
 ) -> Outcome:  # fmt: skip
     """MMD² = ‖μ_P − μ_Q‖² between the means of two samples in feature space; 0 only if P = Q where the kernel is
@@ -59,7 +59,7 @@ def mmd_test(
         kernel, and no matrix. "linear": blocks of two, compared with Student's distribution; n values of the kernel,
         and no permutations. The last two are for one kernel, and for samples too large for the first; they need many
         more items to see the same difference.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Of the permutations.
     compute : Compute, optional
         Device, precision, memory and threads.
@@ -129,7 +129,7 @@ def mmd_test(
     if statistic == "linear":
         return _linear(kernels[0], X, Y, compute)
     count = check_permutations(n_permutations)
-    rng = check_random_state(random_state)
+    rng = numbers(random_state)
     if statistic == "block":
         return _blocks(kernels[0], X, Y, max(2, round(min(m, n) ** 0.5)), count, rng, compute)
     members = _members(m, n, count, rng)
@@ -182,7 +182,7 @@ def _linear(kernel: Kernel, X: Samples, Y: Samples, compute: Compute | None) -> 
 
 
 def _blocks(
-    kernel: Kernel, X: Samples, Y: Samples, length: int, count: int, rng: np.random.RandomState, compute: Compute | None
+    kernel: Kernel, X: Samples, Y: Samples, length: int, count: int, rng: RandomNumbers, compute: Compute | None
 ) -> Outcome:
     """The mean over blocks of unbiased MMD², against the same with the items of each block dealt anew."""
     rows = chunks(min(size(X), size(Y)) // length * length, length)
@@ -192,12 +192,7 @@ def _blocks(
     return aggregated(_NAME, total[None] / len(rows), f"{len(rows)} blocks of {length}")
 
 
-def _of_block(
-    kernel: Kernel,
-    X: Samples,
-    Y: Samples,
-    how: tuple[int, int, np.random.RandomState | np.random.Generator, Compute | None],
-) -> Array:
+def _of_block(kernel: Kernel, X: Samples, Y: Samples, how: tuple[int, int, RandomNumbers, Compute | None]) -> Array:
     """Unbiased MMD² of as many items of both, dealt as they are and ``count`` times anew."""
     length, count, rng, compute = how
     gram = kernel.gram(stack(X, Y), compute=compute)
@@ -210,7 +205,7 @@ def _spread(
     kernel: Kernel | Sequence[Kernel] | str | None,
     n_permutations: int,
     statistic: str,
-    random_state: int | np.random.RandomState | None,
+    random_state: RandomState,
     compute: Compute | None,
 ) -> Outcome:
     """``_blocks`` of Dask collections: each of their blocks with the one of the same number, in blocks of √n."""
@@ -228,7 +223,7 @@ def _spread(
     return aggregated(_NAME, found[None], f"{number} blocks of {length}")
 
 
-def _members(m: int, n: int, count: int, rng: np.random.RandomState | np.random.Generator) -> Array:
+def _members(m: int, n: int, count: int, rng: RandomNumbers) -> Array:
     """Who is in the first sample: in the data, then in each permutation."""
     out = np.zeros((m + n, count + 1), bool)
     out[:m, 0] = True

@@ -18,7 +18,7 @@ from mercer.data import chunks, size, take
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.parameters import estimator
 from mercer.estimators.scikit_checks import check_is_fitted, column_or_1d
-from mercer.runtime.randomness import generator
+from mercer.runtime.randomness import for_scikit_learn, generator
 from mercer.selection.folds import Entered, learns_from_matrix
 from mercer.selection.left_out import LeftOut, has_closed_form
 from mercer.selection.ranks import check_coverage, check_enough, rank
@@ -68,7 +68,7 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         wider where there is more noise. It is a ridge with the estimator's kernel and λ by leave-one-out; for an
         estimator without one kernel, another one of its kind. It takes 5 more refits for each that there is without,
         none for ``KernelRidge``; "loo" is then by folds.
-    random_state : int or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Of the split, and of the folds.
 
     Attributes
@@ -276,7 +276,9 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         return LearnedScale.of(self.estimator, self._part(X, rows, rows), errors)
 
     def _splits(self, n: int, folds: int) -> list[tuple[Array, Array]]:
-        return list(KFold(min(folds, n), shuffle=True, random_state=self.random_state).split(np.zeros(n)))
+        return list(
+            KFold(min(folds, n), shuffle=True, random_state=for_scikit_learn(self.random_state)).split(np.zeros(n))
+        )
 
     def _fit_folds(self, X: Samples, y: Array, params: dict[str, Any]) -> None:
         self._machines, self._fold = [], np.empty(len(y), np.int64)

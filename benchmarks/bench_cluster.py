@@ -122,7 +122,7 @@ def overhead() -> None:
 
 def wire(client: Any) -> None:
     """Vectors of the landmarks that travel in a step, and bytes of Dask's own messages: the bytes of a step are a
-    straight line in m.
+    straight line in m. Without work stealing, which moves blocks where a worker is idle because the machine is busy.
     """
     blocks, first, last = 16, 3, 13
     places = sorted(client.nthreads())
@@ -151,16 +151,20 @@ def main() -> None:
     if dask is None:
         skipped("dask")
         return
-    with (
-        LocalCluster(n_workers=WORKERS, threads_per_worker=1, memory_limit="4GB", dashboard_address=None) as cluster,
-        Client(cluster) as client,
-    ):
-        client.run(warm)
-        warm()
-        if not QUICK:
-            count_bytes()
+    options = {"n_workers": WORKERS, "threads_per_worker": 1, "memory_limit": "4GB", "dashboard_address": None}
+    warm()
+    if not QUICK:
+        count_bytes()
+        with (
+            dask.config.set({"distributed.scheduler.work-stealing": False}),
+            LocalCluster(**options) as cluster,
+            Client(cluster) as client,
+        ):
+            client.run(warm)
             client.run(count_bytes)
             wire(client)
+    with LocalCluster(**options) as cluster, Client(cluster) as client:
+        client.run(warm)
         growth(client)
         overhead()
 

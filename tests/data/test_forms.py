@@ -17,13 +17,13 @@ FORMS = [(case, form) for case in EVERY for form in case.forms]
 REFUSED = [(case, samples, words) for case in EVERY for samples, words in case.refused]
 
 
-@pytest.mark.parametrize(("case", "form"), FORMS)
+@pytest.mark.parametrize(("case", "form"), FORMS, ids=[str(case) for case, _ in FORMS])
 def test_forms_of_the_same_samples_have_the_same_values(case: Case, form: Callable[[Any], Any]) -> None:
     X = case.data()
     np.testing.assert_array_equal(case.kernel(form(X)), case.kernel(X))
 
 
-@pytest.mark.parametrize(("case", "form"), FORMS)
+@pytest.mark.parametrize(("case", "form"), FORMS, ids=[str(case) for case, _ in FORMS])
 def test_a_model_keeps_samples_in_every_form(case: Case, form: Callable[[Any], Any], tmp_path: Path) -> None:
     X = case.data()
     y = np.arange(float(len(X)))
@@ -43,7 +43,7 @@ def test_the_internal_form_is_its_own_and_can_be_taken_from(case: Case) -> None:
     np.testing.assert_array_equal(case.kernel(take(packed, rows)), case.kernel(case.data())[np.ix_(rows, rows)])
 
 
-@pytest.mark.parametrize(("case", "samples", "words"), REFUSED)
+@pytest.mark.parametrize(("case", "samples", "words"), REFUSED, ids=[str(case) for case, _, _ in REFUSED])
 def test_a_refusal_names_the_item(case: Case, samples: Any, words: str) -> None:
     with pytest.raises(DataError, match=words):
         case.kernel(samples)

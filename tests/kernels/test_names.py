@@ -31,6 +31,7 @@ def _explicit() -> list[Case]:
 @pytest.mark.parametrize("case", _explicit(), ids=str)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_every_feature_has_a_name(case: Case) -> None:
+    """A class with ``_map`` has ``_names`` too, or says above why its features have none."""
     X = case.data()
     if not case.kernel.bind(X)._listed().explicit:
         pytest.skip("it has no features when it is bound")

@@ -43,8 +43,8 @@ class Case:
     """``make(kernel)`` makes it; ``learns`` names what of ``TARGETS`` it learns beside the samples: two "classes",
     three ordered "grades", …; ``kernels`` are the parameters that are kernels, with the way to them. ``groups``: it
     finds groups, whose numbers mean nothing. ``truth`` is its definition, where there is a direct one: a function of
-    the machine, the matrix of the samples, that of new ones with them and the targets, that returns what the machine says
-    of the new ones, way by way ({"predict": …}).
+    the machine, the matrix of the samples, that of new ones with them and the targets, that returns what the machine
+    says of the new ones, way by way ({"predict": …}).
     """
 
     make: Callable[[Any], Any]

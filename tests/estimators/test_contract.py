@@ -214,6 +214,14 @@ def test_a_kernel_known_by_its_values_alone_is_the_same_kernel(name: str) -> Non
 SILENT = ("KernelPCA", "KernelPCANovelty")
 
 
+@pytest.mark.parametrize("name", having("random_state"))
+def test_random_numbers_may_come_from_a_generator(name: str) -> None:
+    case = ESTIMATORS[name]
+    for kind in (np.random.default_rng, np.random.RandomState):
+        once, again = (case.outputs(case.fitted(random_state=kind(3))) for _ in range(2))
+        assert_same(once, again)
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", having("progress"))
 def test_progress_is_told_and_changes_nothing(name: str) -> None:

@@ -166,8 +166,10 @@ def test_seeds_are_honoured(name: str) -> None:
     assert a.pvalue == b.pvalue
     assert a.statistic == c.statistic
     assert not np.array_equal(a.null, c.null)
-    generator = test(n_permutations=30, random_state=np.random.RandomState(0))
-    assert np.shape(generator.null) == (30,)
+    for kind in (np.random.RandomState, np.random.default_rng):
+        once, again = (test(n_permutations=30, random_state=kind(0)) for _ in range(2))
+        assert np.shape(once.null) == (30,)
+        np.testing.assert_array_equal(once.null, again.null)
 
 
 def test_gamma_needs_no_resampling() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mercer as mc
-from mercer.runtime.randomness import generator
+from mercer.runtime.randomness import for_scikit_learn, generator, numbers
 
 
 def test_numbers_states_and_generators() -> None:
@@ -36,3 +36,21 @@ def test_the_seed_of_numpy_makes_fits_repeat() -> None:
         return np.asarray(mc.KernelPCA(2, mc.Gaussian(0.3), solver="krylov").fit_transform(X))
 
     np.testing.assert_array_equal(fitted(), fitted())
+
+
+def test_generators_draw_as_they_are_and_a_number_for_scikit_learn() -> None:
+    given = np.random.default_rng(0)
+    assert numbers(given) is given
+    assert numbers(3).uniform() == np.random.RandomState(3).uniform()
+    assert for_scikit_learn(given) == int(np.random.default_rng(0).integers(2**31 - 1))
+    assert for_scikit_learn(None) is None
+
+
+def test_folds_by_a_generator() -> None:
+    X = np.random.default_rng(0).standard_normal((40, 2))
+
+    def ends() -> np.ndarray:
+        machine = mc.ConformalRegressor(mc.SVR(), method="loo", folds=4, random_state=np.random.default_rng(1))
+        return np.asarray(machine.fit(X, X[:, 0]).predict_interval(X[:5]))
+
+    np.testing.assert_array_equal(ends(), ends())

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from mercer.annotations import Estimator, RandomState, Samples, Targets, Weights
@@ -27,6 +26,7 @@ from mercer.estimators.streams import StreamLearner
 from mercer.gram import Gram
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.losses import Hinge, Logistic, Loss, Multinomial, Poisson, Squared
+from mercer.runtime.randomness import numbers
 from mercer.solvers.gradient_steps import REMOVALS, STEPS, Rule
 from mercer.solvers.streams import Stream, as_rule
 from mercer.troubles import coded
@@ -74,7 +74,7 @@ class _Steps:
         Whether to fit the bias b. It is learnt and penalised as f is: the same as the kernel k + 1.""",
         "max_iter": """int, default=10
         How often ``fit`` passes the samples.""",
-        "random_state": """int, RandomState or None, default=None
+        "random_state": """int, RandomState, Generator or None, default=None
         Of the order of the samples in each pass of ``fit``; ``partial_fit`` takes them as they come.""",
     }
 
@@ -140,7 +140,7 @@ class GradientStream(StreamLearner):
         return self._stream.pass_over(gram, order, y, weights, self._rule(), self._trained)
 
     def _passed_shuffled(self, gram: Gram, targets: Array, weights: Array) -> None:
-        rng, n = check_random_state(self.random_state), len(targets)
+        rng, n = numbers(self.random_state), len(targets)
         self._passed(gram, targets, weights, (rng.permutation(n) for _ in range(self.max_iter)))
 
     def _publish(self) -> None:

@@ -17,6 +17,40 @@ def _seen(letters, emission, out):  # type: ignore[no-untyped-def]
 
 
 @compiling.jit
+def _moved(before, transition, here):  # type: ignore[no-untyped-def]
+    """here[s, lane] += Σ_r before[r, lane]·transition[r, s]. Of one lane the states lie side by side in its place."""
+    S, lanes = here.shape
+    for r in range(S):
+        if lanes == 1:
+            p = before[r, 0]
+            for s in range(S):
+                here[s, 0] += p * transition[r, s]
+        else:
+            for s in range(S):
+                for lane in range(lanes):
+                    here[s, lane] += transition[r, s] * before[r, lane]
+
+
+@compiling.jit
+def _passed(before, ahead, counted, transition, behind, moves):  # type: ignore[no-untyped-def]
+    """behind[r, lane] = Σ_s transition[r, s]·ahead[s, lane], moves[r, s, lane] += before[r, lane]·counted[s, lane]."""
+    S, lanes = ahead.shape
+    for r in range(S):
+        if lanes == 1:
+            p, total = before[r, 0], 0.0
+            for s in range(S):
+                total += transition[r, s] * ahead[s, 0]
+                moves[r, s, 0] += p * counted[s, 0]
+            behind[r, 0] = total
+        else:
+            behind[r] = 0.0
+            for s in range(S):
+                for lane in range(lanes):
+                    behind[r, lane] += transition[r, s] * ahead[s, lane]
+                    moves[r, s, lane] += before[r, lane] * counted[s, lane]
+
+
+@compiling.jit
 def forward(packed, initial, transition, emission, states, factors, logs):  # type: ignore[no-untyped-def]
     """states[t, s, lane] = p(state s at t | letters 0 … t), logs[lane] = log p(all letters).
 
@@ -33,12 +67,7 @@ def forward(packed, initial, transition, emission, states, factors, logs):  # ty
             for lane in range(lanes):
                 here[s, lane] = initial[s] if t == 0 else 0.0
         if t:
-            for r in range(S):
-                before = states[t - 1, r]
-                for s in range(S):
-                    p, into = transition[r, s], here[s]
-                    for lane in range(lanes):
-                        into[lane] += p * before[lane]
+            _moved(states[t - 1], transition, here)
         total[:] = 0.0
         for s in range(S):
             for lane in range(lanes):
@@ -89,14 +118,7 @@ def backward(packed, lengths, transition, emission, states, factors, first, move
             for lane in range(lanes):
                 ahead[s, lane] = seen[s, lane] * later[s, lane] * factors[t, lane]
                 counted[s, lane] = ahead[s, lane] * inside[lane]
-        for r in range(S):
-            before, behind = states[t - 1, r], later[r]
-            behind[:] = 0.0
-            for s in range(S):
-                p, one, own, moved = transition[r, s], ahead[s], counted[s], moves[r, s]
-                for lane in range(lanes):
-                    behind[lane] += p * one[lane]
-                    moved[lane] += before[lane] * own[lane]
+        _passed(states[t - 1], ahead, counted, transition, later, moves)
     for r in range(S):
         for s in range(S):
             for lane in range(lanes):

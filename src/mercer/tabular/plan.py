@@ -19,7 +19,7 @@ _FIRST = 1000  # rows of the first round
 _SECOND = 8192  # rows of the second, in a minute
 _FIVE, _THREE = 2500, 5000  # rows up to which the second round has so many folds
 _TWICE, _THRICE = 2000, 1000  # rows up to which they are dealt so often
-_EXACT = 16_384  # rows up to which the last fit is exact, in a minute
+_EXACT = 23_170  # rows up to which the last fit is exact, in a minute
 _CENTERS = 4096  # rows over which it is a sum, beyond
 _VALUES = 2.5e8  # of the matrix of rows and centers: a pass over more takes too long
 _SUPPORT = 3  # times as many rows are few for support vectors, which need no factor
@@ -55,8 +55,10 @@ class Plan:
     def of(cls, n: int, columns: int, outputs: int, seconds: float, compute: Compute | None) -> Plan:
         rate = speed((compute or Compute()).workers).single
         work = seconds / 60 * 2.0 ** round(np.log2(rate / _REFERENCE))
-        # a value of the matrix costs the columns, an output a solution: both beside n³/3 of the factor
-        burden = max(1.0, columns / 100, outputs / 6)
+        # a value of the matrix costs the columns, an output a machine of the search; beside n³/3 of the one factor of
+        # the last fit, an output is n²
+        width = max(1.0, columns / 100)
+        burden = max(width, outputs / 6)
         second = _rounded(_SECOND * (work / burden) ** (1 / 3))
         share = min(1.0, work / burden)
         folds = 5 if n <= _FIVE * share else 3 if n <= _THREE * share else 1
@@ -65,7 +67,7 @@ class Plan:
             min(n, max(second, _FIRST // 2)),
             folds,
             3 if n <= _THRICE * share else 2 if n <= _TWICE * share else 1,
-            max(2000, _rounded(_EXACT * (work / burden) ** (1 / 3))),
+            max(2000, _rounded(_EXACT * (work / width) ** (1 / 3))),
             int(
                 np.clip(min(_rounded(_CENTERS * (work / burden) ** (1 / 3)), _rounded(_VALUES * work / n)), 250, 10_000)
             ),

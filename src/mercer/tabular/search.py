@@ -275,7 +275,7 @@ class Search:
     @property
     def _most(self) -> int:
         """Members of the average: fewer where each takes long to train."""
-        return MOST if len(self.problem) <= self.plan.exact else MOST // 2
+        return MOST if len(self.problem) <= self.plan.exact // 2 else MOST // 2
 
 
 @dataclass(frozen=True, eq=False)

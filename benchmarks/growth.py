@@ -15,6 +15,7 @@ Curves = dict[str, Sequence[tuple[float, float]]]  # name to (size, seconds)
 def drawn(name: str, panels: dict[str, Curves], *, columns: int = 2) -> None:
     """Write ``docs/NAME.png``, a panel for each kind of size."""
     from matplotlib.figure import Figure
+    from PIL import Image
 
     figure = Figure(figsize=(4.5 * len(panels) if len(panels) > 1 else 6, 3.8), layout="constrained")
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
@@ -29,4 +30,6 @@ def drawn(name: str, panels: dict[str, Curves], *, columns: int = 2) -> None:
     else:  # the panels have curves of their own
         for ax in axes:
             ax.legend(fontsize=8, frameon=False)
-    figure.savefig(DOCS / f"{name}.png", dpi=110)
+    path = DOCS / f"{name}.png"
+    figure.savefig(path, dpi=110)
+    Image.open(path).convert("RGB").quantize(64).save(path, optimize=True)  # a few kB in the place of many

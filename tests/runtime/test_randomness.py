@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mercer as mc
-from mercer.runtime.randomness import for_scikit_learn, generator, numbers
+from mercer.runtime.randomness import drawn_from, for_scikit_learn, generator
 
 
 def test_numbers_states_and_generators() -> None:
@@ -40,8 +40,8 @@ def test_the_seed_of_numpy_makes_fits_repeat() -> None:
 
 def test_generators_draw_as_they_are_and_a_number_for_scikit_learn() -> None:
     given = np.random.default_rng(0)
-    assert numbers(given) is given
-    assert numbers(3).uniform() == np.random.RandomState(3).uniform()
+    assert drawn_from(given) is given
+    assert drawn_from(3).uniform() == np.random.RandomState(3).uniform()
     assert for_scikit_learn(given) == int(np.random.default_rng(0).integers(2**31 - 1))
     assert for_scikit_learn(None) is None
 

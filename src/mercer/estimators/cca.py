@@ -27,7 +27,7 @@ from mercer.hypotheses.permutations import aggregated, check_permutations
 from mercer.hypotheses.result import Outcome
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors.radial import Gaussian
-from mercer.runtime.randomness import numbers
+from mercer.runtime.randomness import drawn_from
 from mercer.solvers.correlation import Spectra, canonical, choose_reg, correlations, largest_values
 from mercer.solvers.incomplete import Incomplete, incomplete_cholesky
 from mercer.troubles import coded
@@ -288,7 +288,7 @@ class CanonicalCorrelation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Wi
                     "M310",
                 )
             )
-        return split(numbers(self.random_state).permutation(n), self.cv)
+        return split(drawn_from(self.random_state).permutation(n), self.cv)
 
     def transform(self, X: Samples, Y: Samples = None) -> Any:
         """f(x) for each component; with the other view, (f(x), g(y)).
@@ -390,7 +390,7 @@ class CanonicalCorrelation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Wi
         x, y = (Spectra(v.spectra_.values[:_TESTED], v.spectra_.vectors[:, :_TESTED]) for v in self._views(X, Y))
         alpha = self._kernels()[2]
         candidates = candidates_of(alpha, x, y) or [as_pair(alpha)]
-        rng, n = numbers(random_state), len(x.vectors)
+        rng, n = drawn_from(random_state), len(x.vectors)
         orders = [np.arange(n), *(rng.permutation(n) for _ in range(count))]
         return aggregated(
             "canonical correlation", np.stack([largest_values(x, y, candidates, order) for order in orders], axis=1)

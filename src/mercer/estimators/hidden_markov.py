@@ -44,7 +44,7 @@ class HiddenMarkovModel(GenerativeModel):
         The largest number of steps of a start.
     n_init : int, default=1
         The number of starts, of which the likeliest end is kept.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         For the starts.
     warm_start : bool, default=False
         Whether ``fit`` goes on from the probabilities that are there.

@@ -29,7 +29,7 @@ from mercer.estimators.weights import checked, relative
 from mercer.gram import Gram, Landmarks, Outline, Use, Work, held, outlined
 from mercer.kernels.families import squared_distances
 from mercer.kernels.vectors.radial import Gaussian
-from mercer.runtime.randomness import numbers
+from mercer.runtime.randomness import drawn_from, for_scikit_learn
 from mercer.runtime.watch import watching
 from mercer.solvers.lloyd import DRAWS, Clustering, Pairs, Points, Space, cluster, outlook
 from mercer.solvers.spread import Spread
@@ -176,7 +176,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, La
             shift = np.average(kept, axis=0, weights=w[used]).astype(X.dtype)
         space = Points(kept if sparse.issparse(kept) else kept - shift, w[used], Compute().workers)
         check_clusters(self, len(space))
-        rng = numbers(self.random_state)
+        rng = drawn_from(self.random_state)
         starts = [space.around(centres - shift) for centres in self._centres(kept, rng)]
         with watching(listener=self._spoken(scale) if self.verbose else None, partial=True):
             found = cluster(
@@ -215,7 +215,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, La
                 )
             return []
         given = (
-            [self.init(X, self.n_clusters, random_state=rng) for _ in range(self._n_starts())]
+            [self.init(X, self.n_clusters, random_state=for_scikit_learn(rng)) for _ in range(self._n_starts())]
             if callable(self.init)
             else [self.init]
         )
@@ -367,7 +367,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             self.n_clusters,
             n_init=self.n_init,
             max_iter=self.max_iter,
-            random_state=numbers(self.random_state),
+            random_state=drawn_from(self.random_state),
             workers=marks.values.compute.workers,
         )
         shifted = found.means - found.mean
@@ -385,7 +385,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         warn_of_fewer(self.labels_, self.n_clusters)
 
     def _clustered(self, gram: Gram, weights: Array) -> Clustering:
-        rng = numbers(self.random_state)
+        rng = drawn_from(self.random_state)
         return cluster(
             space_of(gram, weights), self.n_clusters, n_init=self.n_init, max_iter=self.max_iter, random_state=rng
         )

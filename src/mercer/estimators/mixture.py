@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 from sklearn.base import DensityMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -24,7 +25,7 @@ from mercer.estimators.scikit_checks import check_is_fitted
 from mercer.estimators.spread_mixture import MixtureData, spread_data
 from mercer.estimators.verbose import speak
 from mercer.estimators.weights import checked, relative
-from mercer.runtime.randomness import numbers
+from mercer.runtime.randomness import drawn_from
 from mercer.solvers.covariances import FAMILIES, Family
 from mercer.solvers.em import Mixture, climbed, expected, from_labels, from_shares, joint, log_likelihoods
 from mercer.solvers.lloyd import Points, at_random, cluster, spread_out
@@ -129,7 +130,7 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
     n_init: int = 1
     init_params: str = "kmeans"
     weights_init: Sequence[Any] | Array | None = None
-    means_init: Sequence[Any] | Array | None = None
+    means_init: ArrayLike | None = None
     precisions_init: Sequence[Any] | Array | None = None
     random_state: RandomState = None
     warm_start: bool = False
@@ -165,7 +166,7 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
         """
         self._check()
         source = self._spread_data(X, sample_weight) if is_collection(X) else self._data(X, sample_weight)
-        family, rng, centre = self._family, numbers(self.random_state), source.centre
+        family, rng, centre = self._family, drawn_from(self.random_state), source.centre
         last = self._last(centre) if self.warm_start else None
         runs = []
         for number in range(1 if last is not None else self.n_init):
@@ -345,7 +346,7 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
         check_is_fitted(self)
         if n_samples < 1:
             raise ValueError(coded(f"n_samples={n_samples}: draw at least one.", "M205"))
-        rng = numbers(self.random_state)
+        rng = drawn_from(self.random_state)
         k, d = self.means_.shape
         counts = rng.multinomial(n_samples, self.weights_)
         labels = np.repeat(np.arange(k), counts)

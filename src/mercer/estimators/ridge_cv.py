@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.model_selection import ParameterGrid
 
 from mercer import arrays
@@ -96,7 +97,7 @@ class KernelRidgeCV(Ridge):
     (3, 20, 1)
     """
 
-    alphas: Sequence[float] | Array | None = None
+    alphas: ArrayLike | None = None
     kernel: KernelLike = Gaussian()
     _: KW_ONLY
     kernel_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]] | None = None

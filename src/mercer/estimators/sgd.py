@@ -26,7 +26,7 @@ from mercer.estimators.streams import StreamLearner
 from mercer.gram import Gram
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.losses import Hinge, Logistic, Loss, Multinomial, Poisson, Squared
-from mercer.runtime.randomness import numbers
+from mercer.runtime.randomness import drawn_from
 from mercer.solvers.gradient_steps import REMOVALS, STEPS, Rule
 from mercer.solvers.streams import Stream, as_rule
 from mercer.troubles import coded
@@ -140,7 +140,7 @@ class GradientStream(StreamLearner):
         return self._stream.pass_over(gram, order, y, weights, self._rule(), self._trained)
 
     def _passed_shuffled(self, gram: Gram, targets: Array, weights: Array) -> None:
-        rng, n = numbers(self.random_state), len(targets)
+        rng, n = drawn_from(self.random_state), len(targets)
         self._passed(gram, targets, weights, (rng.permutation(n) for _ in range(self.max_iter)))
 
     def _publish(self) -> None:

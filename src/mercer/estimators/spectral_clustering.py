@@ -27,7 +27,7 @@ from mercer.gram import DenseGram, Gram, Outline, SparseGram, Use, Work, held, o
 from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
 from mercer.kernels.vectors.radial import Gaussian
-from mercer.runtime.randomness import numbers
+from mercer.runtime.randomness import drawn_from
 from mercer.solvers import cuts
 from mercer.solvers.cuts import association, by_means, by_pivots, on_sphere, relaxed
 from mercer.solvers.neighbours import nearest
@@ -198,7 +198,7 @@ class SpectralClustering(ClusterMixin, _Partition):  # type: ignore[misc]  # sci
         weights = weights[used]
         part = X if len(used) == size(X) else self._part(X, used)
         check_clusters(self, len(used))
-        rng = numbers(self.random_state)
+        rng = drawn_from(self.random_state)
         if self.affinity != "kernel":
             gram = self._neighbours(part, weights)
         elif self._chosen_width and self.cut == "normalized":

@@ -18,7 +18,7 @@ from mercer.estimators.checks import check_whole
 from mercer.estimators.parameters import KernelLike, WithKernels, estimator
 from mercer.estimators.scikit_checks import check_is_fitted
 from mercer.kernels.vectors.radial import Gaussian
-from mercer.runtime.randomness import numbers
+from mercer.runtime.randomness import drawn_from
 from mercer.solvers.correlation import Spectra, canonical, choose_reg, correlations
 from mercer.solvers.incomplete import incomplete_cholesky
 from mercer.troubles import coded
@@ -208,7 +208,7 @@ class TemporalKernelCCA(WithKernels):
     def _band(self, parts: Array, g: Array) -> Array:
         """The 2.5 and 97.5 % quantiles of λ(τ) over resampled blocks of time, long enough to hold the longest lag."""
         n, lags, count = parts.shape
-        rng = numbers(self.random_state)
+        rng = drawn_from(self.random_state)
         length = int(min(max(2 * self.max_lag, round(n ** (1 / 3)), 1), max(n // 4, 1)))
         f = parts - parts.mean(axis=0)
         h = (g - g.mean(axis=0))[:, None, :]

@@ -20,7 +20,7 @@ from mercer.kernels.families import squared_distances
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.native.linalg import centred, eigh
 from mercer.runtime import threads
-from mercer.runtime.randomness import numbers
+from mercer.runtime.randomness import drawn_from
 from mercer.troubles import coded, coding_scikit_learn
 
 _WIDTHS = 2.0 ** np.arange(-3, 4)  # of the kernel of z, in median distances
@@ -129,7 +129,7 @@ def kci_test(
         if method == "gamma":
             return _gamma(name, (a @ a.T) * (b @ b.T) * nearness, scale)
         W = (b @ b.T) * nearness
-        rng, count = numbers(random_state), check_permutations(n_permutations)
+        rng, count = drawn_from(random_state), check_permutations(n_permutations)
         near = np.argsort(distances, axis=1, kind="stable")[:, : min(_NEIGHBOURS, n)]
         null = np.array([scale * _quadratic(a[_among(near, rng)], W) for _ in range(count)]) / n
         return permutation_outcome(name, _quadratic(a, W) / n, null, f"among {near.shape[1]} neighbours")

@@ -23,7 +23,7 @@ from mercer.hypotheses.spread import SpreadPair
 from mercer.kernels.base import Kernel
 from mercer.native.linalg import centred
 from mercer.runtime import compiling, threads
-from mercer.runtime.randomness import numbers
+from mercer.runtime.randomness import drawn_from
 from mercer.solvers.incomplete import incomplete_cholesky
 from mercer.troubles import coded
 
@@ -108,7 +108,7 @@ def hsic_test(
         raise ValueError(coded(f"{n} pairs are too few to see dependence: at least 4 are needed.", "M310"))
     kernels = kernels_of(kernel_x, X), kernels_of(kernel_y, Y)
     count = check_permutations(n_permutations)
-    rng = numbers(random_state)
+    rng = drawn_from(random_state)
     if statistic == "block":
         if len(kernels[0]) * len(kernels[1]) > 1:
             raise ValueError(

@@ -16,7 +16,7 @@ from mercer.data.blocks import joined
 from mercer.distributed import Partitions, Workers, as_block, blocks_of, is_collection
 from mercer.hypotheses.kernels import comparable, items
 from mercer.kernels.base import Kernel
-from mercer.runtime.randomness import generator
+from mercer.runtime.randomness import drawn_from
 from mercer.troubles import coded
 
 _FEW = 2000  # samples of each side that a kernel takes its parameters from
@@ -75,7 +75,8 @@ class SpreadPair:
         random_state: RandomState,
     ) -> tuple[Array, int]:
         """The mean of a statistic over blocks of ``length`` samples, and how many those are."""
-        seed = int(generator(random_state).integers(2**31))
+        rng = drawn_from(random_state)
+        seed = int(rng.integers(2**31) if isinstance(rng, np.random.Generator) else rng.randint(2**31))
         total, number = self.parts.total(
             "statistics of blocks", _summed, statistics, kernels, length, count, seed, self.compute
         )

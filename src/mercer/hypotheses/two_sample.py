@@ -19,7 +19,7 @@ from mercer.hypotheses.permutations import aggregated, check_permutations
 from mercer.hypotheses.result import Outcome
 from mercer.hypotheses.spread import SpreadPair
 from mercer.kernels.base import Kernel
-from mercer.runtime.randomness import numbers
+from mercer.runtime.randomness import drawn_from
 from mercer.troubles import coded
 
 _NAME = "maximum mean discrepancy"
@@ -129,7 +129,7 @@ def mmd_test(
     if statistic == "linear":
         return _linear(kernels[0], X, Y, compute)
     count = check_permutations(n_permutations)
-    rng = numbers(random_state)
+    rng = drawn_from(random_state)
     if statistic == "block":
         return _blocks(kernels[0], X, Y, max(2, round(min(m, n) ** 0.5)), count, rng, compute)
     members = _members(m, n, count, rng)

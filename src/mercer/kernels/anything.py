@@ -13,7 +13,7 @@ from scipy import sparse
 
 from mercer import arrays
 from mercer.annotations import Items, Samples
-from mercer.arrays import Array
+from mercer.arrays import Array, Tensor
 from mercer.data import DataError, Domain, Nodes, as_frame, chunks, listed, size, take
 from mercer.formula import equal
 from mercer.gram import Counts
@@ -211,7 +211,7 @@ class Precomputed(Kernel):
            [0.5, 1. ]])
     """
 
-    K: Array
+    K: Array | Tensor
     psd = None
 
     @property

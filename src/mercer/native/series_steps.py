@@ -94,9 +94,9 @@ def signature_step(context, increments, j, sums, ends, carried):  # type: ignore
 
 
 @intrinsic
-def fine_signature_rows(context, increments, count, level, share, sums, ends):  # type: ignore[no-untyped-def]
-    """``signature_step`` along two rows at once, the same increments taken in 2^level steps, level ≥ 1: of places
-    2^level·j … 2^level·(j + 1) − 1, for j < count, the increment is share·increments[j].
+def fine_signature_rows(context, increments, count, order, share, sums, ends):  # type: ignore[no-untyped-def]
+    """``signature_step`` along two rows at once, the same increments taken in 2^order steps, order ≥ 1: of places
+    2^order·j … 2^order·(j + 1) − 1, for j < count, the increment is share·increments[j].
 
     Two rows and two places have one increment. What the second row needs of the first is in registers, one place
     behind, so that ``sums`` and ``ends`` are read and written once for both.
@@ -106,12 +106,12 @@ def fine_signature_rows(context, increments, count, level, share, sums, ends):  
     def code(target: BaseContext, builder: ir.IRBuilder, sig: Signature, values: Sequence[ir.Value]) -> Any:
         f = Floats(builder)
         v = f.v
-        increments, count, level, share, sums, ends = values
+        increments, count, order, share, sums, ends = values
         zero, one = ir.Constant(_INT64, 0), ir.Constant(_INT64, 1)
         half, share = v.constant(0.5), v.splat(share)
         nothing, first = [v.constant(0.0)] * 2, f.load(sums, zero)  # sums of the empty path: the same before every row
         rows = [[_variables(builder, start) for start in (nothing, nothing, first)] for _ in (0, 1)]
-        above = builder.sub(level, one)
+        above = builder.sub(order, one)
         with cgutils.for_range(builder, builder.shl(count, above)) as loop:
             d = f.each(v.multiply, f.load(increments, builder.lshr(loop.index, above)), share)
             halved = f.each(v.multiply, d, half)

@@ -73,11 +73,11 @@ def into_range(sums, ends, powers):  # type: ignore[no-untyped-def]
 
 @compiling.jit
 def signatures(  # type: ignore[no-untyped-def]
-    values, offsets, rows, begin, end, lanes, steps, lengths, rate, level, scratch, edges, row, sums, ends, powers, out,
+    values, offsets, rows, begin, end, lanes, steps, lengths, rate, order, scratch, edges, row, sums, ends, powers, out,
     exponents,
 ):  # fmt: skip
     """out[r, lane]·2^exponents[r, lane] = ⟨S(x), S(z)⟩, S the product of 1 + δ + δ²/2 over increments δ, each of which
-    is taken in 2^level equal steps.
+    is taken in 2^order equal steps.
 
     Of a row i and a place j, with S_i the product of the first i factors: sums = ⟨S_i, S_j⟩, ends = ⟨S_i, S_j δ_j⟩, and
     carried along the row a = ⟨S_i δ_i, S_j⟩, h = ⟨S_i δ_i², S_j⟩/2. Places begin … end of the rows; all that is between
@@ -85,7 +85,7 @@ def signatures(  # type: ignore[no-untyped-def]
     """
     carried = np.zeros((3, FLOATS))
     D, U, B, C = row.ctypes.data, sums.ctypes.data, ends.ctypes.data, carried.ctypes.data
-    fine = 1 << level
+    fine = 1 << order
     share = 1.0 / (fine * fine)
     for r in range(len(rows)):
         x = values[offsets[rows[r]] : offsets[rows[r] + 1]].copy()
@@ -98,13 +98,13 @@ def signatures(  # type: ignore[no-untyped-def]
             increments(x, i, lanes, steps, rate, scratch, edges, row)
             if i == 0:
                 continue
-            if level == 0:
+            if order == 0:
                 carried[:2] = 0.0
                 carried[2] = sums[0]
                 for j in range(0, len(row) - 1, STEPS):
                     signature_step(D, j, U, B, C)
             for _ in range(fine // 2):
-                fine_signature_rows(D, len(lanes) - 1, level, share, U, B)
+                fine_signature_rows(D, len(lanes) - 1, order, share, U, B)
             if fine >= _PERIOD or i % _PERIOD == 0:
                 into_range(sums, ends, powers)
         for lane in range(len(lengths)):

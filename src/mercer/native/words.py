@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.native.cells import longest
 from mercer.native.mixing import mix
 from mercer.runtime import compiling
@@ -154,13 +155,13 @@ def _sums(parts: list[Any]) -> Any:
     return total
 
 
-def codes_of_gapped(letters: Sequence[int], m: int, places: Sequence[int]) -> Any:
+def codes_of_gapped(letters: Array, m: int, places: Sequence[int]) -> Any:
     """The codes that ``gapped`` gives to all words of a set of places, the last letter first to change."""
     known = np.array([letter(c) for c in letters], np.uint64)
     return mix(_sums([known * np.uint64(factor_of(p)) for p in places]) + np.uint64(salt_of(m)))
 
 
-def codes_of_words(letters: Sequence[int], k: int) -> Any:
+def codes_of_words(letters: Array, k: int) -> Any:
     """The codes that ``spectrum`` gives to all words of length k, the last letter first to change."""
     known = np.array([letter(c) for c in letters], np.uint64)
     powers = [np.uint64(pow(int(_BASE), k - 1 - i, 2**64)) for i in range(k)]

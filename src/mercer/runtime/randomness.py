@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from mercer.annotations import RandomNumbers, RandomState
 
@@ -21,9 +20,20 @@ def generator(random_state: RandomState) -> np.random.Generator:
     return np.random.default_rng(random_state)
 
 
-def numbers(random_state: RandomState) -> RandomNumbers:
-    """What is drawn from: a Generator as it is, else what scikit-learn makes of it, which draws the same numbers."""
+def drawn_from(random_state: RandomState) -> RandomNumbers:
+    """A Generator as it is, else the RandomState that scikit-learn makes of it: for what draws as scikit-learn does,
+    the same numbers from the same seed. What is Mercer's own draws from ``generator``.
+    """
+    from sklearn.utils import check_random_state
+
     return random_state if isinstance(random_state, np.random.Generator) else check_random_state(random_state)
+
+
+def as_seed(random_state: RandomState) -> int:
+    """A whole number: the one that is given, or one that is drawn."""
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(generator(random_state).integers(2**31))
 
 
 def for_scikit_learn(random_state: RandomState) -> int | np.random.RandomState | None:

@@ -23,7 +23,7 @@ from mercer.explanations.explain import explain
 from mercer.files.persistence import save
 from mercer.files.svmlight import SparseTable
 from mercer.reports.page import Report
-from mercer.runtime.randomness import generator
+from mercer.runtime.randomness import as_seed
 from mercer.selection.conformal_sets import conformal_sets
 from mercer.selection.ranks import check_coverage
 from mercer.tabular.explaining import by_columns
@@ -167,7 +167,7 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
         table = with_target(as_table(X), self.target, y)
         asked = Asked(self.task, self.metric, self.kinds or {}, self.drop, self.group, self.time_column, self.weight)
         taken = take_in(table, self.target, asked)
-        seed = int(generator(self.random_state).integers(2**31)) if self.random_state is None else self.random_state
+        seed = as_seed(self.random_state)
         search = Search(
             taken.problem, taken.kinds, self.seconds, self.compute, seed, self.progress, taken.task.name == "count"
         )

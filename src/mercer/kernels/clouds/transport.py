@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -21,6 +22,7 @@ from mercer.kernels.parameters import natural, positive
 from mercer.runtime import threads
 
 _STEPS = 2**24  # of a call, so that an interrupt is not late
+_PLACES = 2**20  # that are sorted at a time
 _SAMPLED = 200  # sets whose distances are looked at
 
 
@@ -37,6 +39,14 @@ def lines(count: int, d: int, seed: int) -> Array:
         raise DataError(f"Directions are drawn for at most {MOST_QUASI} columns, the points have {d}.", "M205")
     normal, _ = draw("quasi", count, d, np.random.default_rng(seed))
     return np.asarray(normal / np.linalg.norm(normal, axis=1, keepdims=True))
+
+
+def _of_one_size(lengths: Array, count: int) -> Iterator[Array]:
+    """Which diagrams have one length, some at a time: their places on ``count`` lines are sorted together."""
+    for m in np.unique(lengths):
+        members = np.flatnonzero(lengths == m)
+        for some in chunks(len(members), max(1, _PLACES // (count * (2 * int(m) + 1)))):
+            yield members[some]
 
 
 @dataclass(frozen=True)
@@ -259,9 +269,9 @@ class PersistenceSlicedWasserstein(Transported):
         """
         onto = lines(int(self.directions), 2, 0)
         offsets = offsets_of(len(onto) * (2 * X.lengths + 1))
-        values, before = np.empty(offsets[-1]), np.empty(offsets[-1])
-        for m in np.unique(X.lengths):  # diagrams of one size together
-            members = np.flatnonzero(X.lengths == m)
+        values, below = np.empty(offsets[-1]), np.empty(offsets[-1])
+        for members in _of_one_size(X.lengths, len(onto)):
+            m = X.lengths[members[0]]
             birth, death = np.moveaxis(X.values[X.offsets[members, None, None] + np.arange(m)], -1, 0)
             there = np.full((len(members), len(onto), 2 * m + 1), np.inf)
             there[..., :m] = birth * onto[:, :1] + death * onto[:, 1:]
@@ -270,8 +280,8 @@ class PersistenceSlicedWasserstein(Transported):
             steps = np.concatenate([np.ones(m), -np.ones(m + 1)])[order]
             rows = offsets[members, None] + np.arange(there[0].size)
             values[rows] = np.take_along_axis(there, order, axis=-1).reshape(len(members), -1)
-            before[rows] = (np.cumsum(steps, axis=-1) - steps).reshape(len(members), -1)
-        return Ragged(values, offsets), Ragged(before, offsets)
+            below[rows] = (np.cumsum(steps, axis=-1) - steps).reshape(len(members), -1)
+        return Ragged(values, offsets), Ragged(below, offsets)
 
     def _lengths(self, A: Items, B: Items, same: bool, first: int, out: Array) -> None:
         from mercer.native import clouds

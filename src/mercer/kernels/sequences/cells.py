@@ -5,7 +5,7 @@ counting is addressing.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -136,14 +136,14 @@ class Vocabulary:
         return np.concatenate([self.code(np.array(self.letters, np.int64), m, p) for m, p in enumerate(self.patterns)])
 
 
-def codes_of_words(letters: Sequence[int], m: int, pattern: Pattern) -> Any:
+def codes_of_words(letters: Array, m: int, pattern: Pattern) -> Any:
     """Those of ``Spectrum``."""
     from mercer.native import words
 
     return words.codes_of_words(letters, pattern.window)
 
 
-def codes_of_gapped(letters: Sequence[int], m: int, pattern: Pattern) -> Any:
+def codes_of_gapped(letters: Array, m: int, pattern: Pattern) -> Any:
     """Those of ``Gappy``."""
     from mercer.native import words
 

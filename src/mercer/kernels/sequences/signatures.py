@@ -213,10 +213,10 @@ class Signature(OfPaths, SweptScaled):
     def _sweep(self) -> Sweep:
         from mercer.native import lanes, signatures
 
-        rate, level = self._rate, int(self.refine)
+        rate, order = self._rate, int(self.refine)
 
         def room(batch: Batch) -> tuple[Array, ...]:
-            *first, sums = _room(batch, 2**level, 2)
+            *first, sums = _room(batch, 2**order, 2)
             return (*first, sums[0], sums[1], np.zeros(lanes.FLOATS, np.int64))
 
         def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:
@@ -224,7 +224,7 @@ class Signature(OfPaths, SweptScaled):
             values, powers = np.ones(out.shape), np.zeros(out.shape, np.int32)
             frames, steps, *kept = batch.once(lambda: room(batch))
             signatures.signatures(
-                X.values, X.offsets, rows, begin, end, frames, steps, batch.lengths, rate, level, *kept, values, powers
+                X.values, X.offsets, rows, begin, end, frames, steps, batch.lengths, rate, order, *kept, values, powers
             )
             out["value"], out["power"] = values, powers
             return out

@@ -22,8 +22,8 @@ _TWICE, _THRICE = 2000, 1000  # rows up to which they are dealt so often
 _EXACT = 23_170  # rows up to which the last fit is exact, in a minute
 _CENTERS = 4096  # rows over which it is a sum, beyond
 _VALUES = 2.5e8  # of the matrix of rows and centers: a pass over more takes too long
-_SUPPORT = 3  # times as many rows are few for support vectors, which need no factor
-_GROWN = 2  # times as many rows are few for trees
+_SUPPORT = 2  # times as many rows are few for support vectors, which need no factor
+_GROWN = 2**0.5  # times as many rows are few for trees
 _LATE = 1.5  # times the time that is given: what is not begun by then is left out
 
 
@@ -49,7 +49,7 @@ class Plan:
     @property
     def grown(self) -> int:
         """Rows that trees are grown from."""
-        return _GROWN * self.exact
+        return int(_GROWN * self.exact)
 
     @classmethod
     def of(cls, n: int, columns: int, outputs: int, seconds: float, compute: Compute | None) -> Plan:

@@ -26,9 +26,11 @@ def _moved(before, transition, here):  # type: ignore[no-untyped-def]
             for s in range(S):
                 here[s, 0] += p * transition[r, s]
         else:
+            row = before[r]
             for s in range(S):
+                p, into = transition[r, s], here[s]
                 for lane in range(lanes):
-                    here[s, lane] += transition[r, s] * before[r, lane]
+                    into[lane] += p * row[lane]
 
 
 @compiling.jit
@@ -43,11 +45,13 @@ def _passed(before, ahead, counted, transition, behind, moves):  # type: ignore[
                 moves[r, s, 0] += p * counted[s, 0]
             behind[r, 0] = total
         else:
-            behind[r] = 0.0
+            row, back = before[r], behind[r]
+            back[:] = 0.0
             for s in range(S):
+                p, one, own, moved = transition[r, s], ahead[s], counted[s], moves[r, s]
                 for lane in range(lanes):
-                    behind[r, lane] += transition[r, s] * ahead[s, lane]
-                    moves[r, s, lane] += before[r, lane] * counted[s, lane]
+                    back[lane] += p * one[lane]
+                    moved[lane] += row[lane] * own[lane]
 
 
 @compiling.jit

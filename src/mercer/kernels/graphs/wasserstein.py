@@ -177,21 +177,18 @@ class WassersteinAttributes(InWidths):
             raise DataError(
                 f"The vertices of X have {wide} attributes and those of Y {other}; both must have the same.", "M104"
             )
-        above = [
-            (rows, columns)
-            for rows in batches(A.offsets, _ROWS)
-            for columns in batches(B.offsets, _COLUMNS)
-            if B is not A or columns.stop > rows.start
-        ]
-
-        def task(place: tuple[slice, slice]) -> None:
-            rows, columns = place
-            part, other = A.take(rows), B.take(columns)
-            if len(part.rows) and len(other.rows):
-                squares = squared_distances(part.rows, other.rows, compute=Compute(threads=1))
-                transport.distances(
-                    part.offsets, other.offsets, squares, B is A, rows.start - columns.start, out[rows, columns]
-                )
-
-        threads.run_tasks(task, above, threads.default_workers())
+        for rows in batches(A.offsets, _ROWS):
+            part = A.take(rows)
+            for columns in batches(B.offsets, _COLUMNS):
+                if threads.stopping():
+                    return out
+                if (B is A and columns.stop <= rows.start) or not len(part.rows):
+                    continue
+                other = B.take(columns)
+                if len(other.rows):
+                    squares = squared_distances(part.rows, other.rows, compute=Compute(threads=1))
+                    target = out[rows, columns]
+                    transport.distances(
+                        part.offsets, other.offsets, squares, B is A, rows.start - columns.start, target
+                    )
         return np.triu(out) + np.triu(out, 1).T if B is A else out

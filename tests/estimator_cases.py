@@ -98,7 +98,7 @@ ESTIMATORS = {
     "SVDD": Case(lambda k: mc.SVDD(0.3, k, tol=1e-8)),
     "KernelRidge": Case(lambda k: mc.KernelRidge(0.1, k), "numbers", truth=ridge),
     "KernelRidgeCV": Case(lambda k: mc.KernelRidgeCV([0.1, 1.0], k), "numbers"),
-    "KernelLogistic": Case(lambda k: mc.KernelLogistic(0.1, k, tol=1e-9), "grades"),
+    "KernelLogistic": Case(lambda k: mc.KernelLogistic(0.1, k, tol=1e-9), "classes"),
     "KernelQuantile": Case(lambda k: mc.KernelQuantile([0.2, 0.8], 0.1, k, tol=1e-8), "numbers"),
     "RepresenterMachine": Case(lambda k: mc.RepresenterMachine(Huber(0.3), 0.1, k, tol=1e-9), "numbers"),
     "KernelSGDClassifier": Case(lambda k: mc.KernelSGDClassifier(None, 0.01, k, random_state=0), "classes"),
@@ -108,7 +108,7 @@ ESTIMATORS = {
         lambda _: mc.FeatureMachineRegressor(kernel=mc.PowerExponential("median", 1.4), random_state=0), "numbers", ()
     ),
     "FeatureMachineClassifier": Case(
-        lambda _: mc.FeatureMachineClassifier(0.1, mc.Gaussian(0.2), random_state=0), "classes", ()
+        lambda _: mc.FeatureMachineClassifier(0.1, mc.Gaussian(0.2), random_state=0), "grades", ()
     ),
     "PCA": Case(lambda _: mc.PCA(2), kernels=()),
     "KernelPCA": Case(lambda k: mc.KernelPCA(2, k)),

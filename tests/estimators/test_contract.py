@@ -227,17 +227,13 @@ NEVER = {"PCA", "CCA", "KernelCCA", "MKLClassifier", "MKLRegressor", "MKLRidge",
 @pytest.mark.parametrize("name", [name for name in having("random_state") if name not in NEVER])
 def test_random_numbers_may_come_from_a_generator(name: str) -> None:
     case = ESTIMATORS[name]
-    parameters = case.make(G).get_params(deep=False)
-    options = DRAWING.get(name, {"centers": 12} if "centers" in parameters else {})
+    takes_centers = "centers" in case.make(G).get_params(deep=False)
+    options = DRAWING.get(name, {"centers": 12} if takes_centers else {})
     for kind in (np.random.default_rng, np.random.RandomState):
         given = [kind(3), kind(3)]
         once, again = (case.outputs(case.fitted(random_state=one, **options)) for one in given)
         assert_same(once, again)
-    assert drawn_next(given[0]) != drawn_next(np.random.RandomState(3))  # it was drawn from
-
-
-def drawn_next(random: Any) -> float:
-    return float(random.uniform())
+        assert given[0].uniform() != kind(3).uniform()  # it was drawn from
 
 
 @pytest.mark.thorough

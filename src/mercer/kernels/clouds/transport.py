@@ -21,7 +21,7 @@ from mercer.kernels.clouds.sets import BetweenSets
 from mercer.kernels.parameters import natural, positive
 from mercer.runtime import threads
 
-_STEPS = 2**20  # of a call, so that an interrupt is not late, and few sets are for several threads
+_STEPS = 2**24  # of a call, so that an interrupt is not late
 _PLACES = 2**20  # that are sorted at a time
 _SAMPLED = 200  # sets whose distances are looked at
 
@@ -104,11 +104,10 @@ class Transported(Kernel):
             check_same_points(first.columns, second.columns)
         out = np.zeros((len(first), len(second)))
         steps = first.values.size / max(1, len(first)) * len(second) + second.values.size
-
-        def task(rows: slice) -> None:
+        for rows in chunks(len(first), max(1, int(_STEPS / max(1.0, steps)))):
+            if threads.stopping():
+                break
             self._lengths(take(A, rows), B, B is A, rows.start, out[rows])
-
-        threads.run_loops(task, chunks(len(first), max(1, int(_STEPS / max(1.0, steps)))))
         if B is A:
             np.copyto(out, out.T, where=np.tri(len(out), k=-1, dtype=bool))
         return out

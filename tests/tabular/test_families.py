@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 
 import mercer as mc
-from mercer.tabular.families import Cells, Coded, OfCells, OfKernel, OfMetric, OfWeights, in_silence, values
+from mercer.tabular import families
+from mercer.tabular.boosting import boosted
+from mercer.tabular.cell_ridge import CellRidge
+from mercer.tabular.families import Cells, Coded, Growth, OfCells, OfKernel, OfMetric, OfWeights, in_silence, values
+from mercer.tabular.partitions import Partitions
 from mercer.tabular.plan import Plan
 from mercer.tabular.problem import Problem
 
@@ -81,9 +85,10 @@ def test_rows_that_nobody_tests_have_no_values() -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("weighted", ["", "weights"])
 @pytest.mark.parametrize("kind", ["numbers", "two", "three"])
-def test_cells(kind: str, weighted: str) -> None:
+@pytest.mark.parametrize("grow", [Partitions.grown, boosted])
+def test_cells(grow: Growth, kind: str, weighted: str) -> None:
     target, w = targets(kind), weight(weighted)
-    family = OfCells("cells", 0.2, 4, tuple(Cells(a, s) for s in (0.0, 0.5) for a in (0.03, 0.3)), trees=15)
+    family = OfCells("cells", grow, 15, tuple(Cells(a, s) for s in (0.0, 0.5) for a in (0.03, 0.3)), 0.2, 4)
     found = family.tested(X, target, w, SPLITS)
     for s, setting in enumerate(family.settings):
         for train, test in SPLITS:
@@ -94,7 +99,7 @@ def test_cells(kind: str, weighted: str) -> None:
 
 def test_cells_are_a_ridge_over_common_leaves() -> None:
     """Without distances: (K + λI)⁻¹, K the share of trees in one leaf, the mean left free."""
-    family = OfCells("cells", 0.2, 0, trees=20)
+    family = OfCells("cells", Partitions.grown, 20, (), 0.2, 0)
     machine = family.fit(Cells(0.3, 0.0), X, targets("numbers"), None)
     codes = machine.partitions.codes(X)
     K = (codes[:, None] == codes).mean(axis=2)
@@ -103,7 +108,7 @@ def test_cells_are_a_ridge_over_common_leaves() -> None:
 
 
 def test_a_smooth_part_is_a_laplacian_of_the_rows() -> None:
-    family = OfCells("cells", 0.2, 0, trees=20)
+    family = OfCells("cells", Partitions.grown, 20, (), 0.2, 0)
     machine = family.fit(Cells(0.3, 0.5), X, targets("numbers"), None)
     codes = machine.partitions.codes(X)
     apart = np.abs(X[:, None] - X).sum(axis=2)
@@ -156,17 +161,22 @@ def test_sums_over_some_of_the_rows(family: Any) -> None:
 
 
 @pytest.mark.thorough
-def test_cells_of_many_rows_are_solved_by_the_cells() -> None:
+def test_cells_of_many_rows_are_solved_by_the_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     """All rows are in the sum, as where they are few; trees are grown from some of them."""
     target, plan = targets("numbers"), replace(Plan.of(N, 3, 1, 60.0, None), exact=N - 1)
-    family = OfCells("cells", 0.2, 0, trees=20).many_rows()
+    family = OfCells(
+        "cells", Partitions.grown, 20, tuple(Cells(a, s) for s in (0.0, 0.5) for a in (0.03, 0.3)), 0.2, 0
+    ).many_rows()
     assert {setting.smooth for setting in family.settings} == {0.0}
     many, said = family.within(N, plan, 3)
     assert not said
-    assert many.by_cells
     assert many.grown_from == plan.grown > N  # all of them
     setting = family.settings[-1]
-    a, b = (values(each.fit(setting, X, target, None), X) for each in (family, many))
+    a = values(family.fit(setting, X, target, None), X)
+    monkeypatch.setattr(families, "_MANY", N - 1)
+    machine = many.fit(setting, X, target, None)
+    assert isinstance(machine.ridge, CellRidge)
+    b = values(machine, X)
     np.testing.assert_allclose(a, b, atol=1e-2)
 
 

@@ -12,6 +12,7 @@ import mercer as mc
 from mercer.tabular.encoding import Encoding, View
 from mercer.tabular.families import Cells, Coded, OfCells
 from mercer.tabular.kinds import clean, infer_kinds
+from mercer.tabular.partitions import Partitions
 from mercer.tabular.wording import kernel_in_words
 
 rng = np.random.default_rng(0)
@@ -52,7 +53,7 @@ def test_cells_metrics_and_entries() -> None:
     y = rng.random(40)
     of = "on 1 number and 1 categorical column"
     for smooth, beside in ((0.0, ""), (0.5, " + Laplacian")):
-        machine = OfCells("cells", 0.2, 0, trees=7).fit(Cells(0.1, smooth), rows, Coded(y), None)
+        machine = OfCells("cells", Partitions.grown, 7, (), 0.2, 0).fit(Cells(0.1, smooth), rows, Coded(y), None)
         assert kernel_in_words(machine, encoding) == f"cells of 7 trees{beside} {of}"
     learnt = mc.FeatureMachineRegressor(random_state=0).fit(rows, y)
     assert "with a learnt metric" in kernel_in_words(learnt, encoding)

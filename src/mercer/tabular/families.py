@@ -8,7 +8,7 @@ OfKernel   ridge, support vectors or counts over a kernel that is given; setting
 OfWeights  a ridge over a sum of kernels of the kinds of columns, whose weights are learnt (MKL)
 OfMetric   a ridge whose metric is learnt (feature machine)
 OfCells    a ridge over the cells of trees that follow the target (partition kernel), alone or with a
-           kernel of distances beside
+           kernel of distances beside; trees grown apart, or each for what is left over (boosting)
 ========== ==========================================================================================
 """
 
@@ -36,11 +36,12 @@ from mercer.kernels.vectors.codes import Overlap
 from mercer.kernels.vectors.radial import Laplacian
 from mercer.selection.folds import Entered
 from mercer.tabular.cell_ridge import CellRidge
-from mercer.tabular.partitions import TREES, Partitions
+from mercer.tabular.partitions import Partitions
 from mercer.tabular.plan import Plan
 
 Split = tuple[Array, Array]
 _WEIGHED = 1500  # rows that weights of kernels are learnt from
+_MANY = 4096  # rows of which a ridge over cells is solved by the cells, not by their matrix
 _NORM, _TOLERANCE = 4 / 3, 1e-3  # of the weights: uneven ones, but none is 0
 
 
@@ -224,17 +225,20 @@ class CellMachine:
         return np.asarray(self.ridge.predict(self.seen(X)))
 
 
+Growth = Callable[[Array, Array, Array | None, int, int, int], Partitions]  # X, Y, weights, seed, trees, jobs
+
+
 @dataclass(frozen=True, eq=False)
 class OfCells:
     """KernelRidge over Overlap of leaves, and over its sum with a Laplacian of the rows."""
 
     name: str
+    grow: Growth
+    trees: int
+    settings: tuple[Cells, ...]
     gamma: float
     seed: int
-    settings: tuple[Cells, ...] = tuple(Cells(a, s) for s in (0.0, 0.5) for a in (0.03, 0.1, 0.3, 1.0))
-    trees: int = TREES
     grown_from: int | None = None  # rows; None: all
-    by_cells: bool = False  # whether the ridge of many rows is solved by the cells; of cells alone
     compute: Compute | None = None
 
     def _kernel(self, smooth: float, columns: int) -> Kernel:
@@ -253,7 +257,7 @@ class OfCells:
         if self.grown_from is not None and len(X) > self.grown_from:
             some = np.sort(np.random.default_rng(self.seed).permutation(len(X))[: self.grown_from])
             X, target, weights = X[some], target.at(some), None if weights is None else weights[some]
-        return Partitions.grown(X, target.numbers, weights, self.seed, self.trees, jobs)
+        return self.grow(X, target.numbers, weights, self.seed, self.trees, jobs)
 
     def tested(self, X: Samples, target: Coded, weights: Array | None, splits: Sequence[Split]) -> Array:
         out = _nothing(len(self.settings), target)
@@ -275,7 +279,7 @@ class OfCells:
 
     def fit(self, setting: Cells, X: Samples, target: Coded, weights: Array | None) -> CellMachine:
         partitions = self._grown(X, target, weights)
-        if self.by_cells:
+        if not setting.smooth and len(X) > _MANY:
             codes, Y = partitions.codes(X), target.numbers
             found = CellRidge.fitted(setting.alpha, codes, partitions.offsets, Y, weights, self.compute)
             return CellMachine(partitions, found, smooth=False)
@@ -292,7 +296,7 @@ class OfCells:
         if rows <= plan.exact:
             return self, False
         trees = self.trees if rows <= plan.grown else self.trees // 4  # a code of each row in each is held
-        return replace(self, trees=trees, grown_from=plan.grown, by_cells=True), False
+        return replace(self, trees=trees, grown_from=plan.grown), False
 
 
 def _beside(codes: Array, X: Array, rows: bool) -> Array:

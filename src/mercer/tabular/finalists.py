@@ -1,5 +1,5 @@
 """What is tried in the second round: the best kernels of the first with ridge, support vectors and learnt weights, a
-learnt metric, cells of trees, and the losses of counts and quantiles.
+learnt metric, cells of trees, grown apart or boosted, and the losses of counts and quantiles.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ from mercer.estimators.ridge import KernelRidge
 from mercer.estimators.svm import SVC
 from mercer.estimators.svr import SVR
 from mercer.kernels.vectors.radial import Laplacian
+from mercer.tabular import boosting, partitions
+from mercer.tabular.boosting import boosted
 from mercer.tabular.encoding import Encoding, View
-from mercer.tabular.families import Family, OfCells, OfKernel, OfMetric, OfWeights, in_silence
+from mercer.tabular.families import Cells, Family, OfCells, OfKernel, OfMetric, OfWeights, in_silence
 from mercer.tabular.kernels import Named, kernels_by_kind, kernels_of
+from mercer.tabular.partitions import Partitions
 from mercer.tabular.plan import Plan
 from mercer.tabular.problem import Problem
 from mercer.tabular.targets import Scale
@@ -30,6 +33,8 @@ RIDGES = tuple(np.geomspace(1e-4, 1e2, 10).tolist())
 PRICES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0)
 WIDEST = 400  # columns of rows, up to which trees and metrics are tried
 _CLASSES = 30  # beyond which no machines of every pair of them are tried
+_OVER_BOOSTED = tuple(Cells(alpha, 0.0) for alpha in (0.1, 0.3, 1.0, 3.0, 10.0, 30.0))
+_OVER_CELLS = tuple(Cells(alpha, smooth) for smooth in (0.0, 0.5) for alpha in (0.03, 0.1, 0.3, 1.0))
 _RARE = 0.1  # share of a class, below which machines with weights of the classes are tried
 _LOOKED_AT = 400  # rows that widths are measured on
 
@@ -75,7 +80,7 @@ class Finalists:
                 machine = SVC(class_weight="balanced", compute=self.compute)
                 out.append((self._machine(machine, "SVC, classes weighted", curved[0], PRICES[::2]), curved[0]))
         if rows_of is not None:
-            out.append((self._cells(rows_of.view), rows_of))
+            out += [(family, rows_of) for family in self._cells(rows_of.view)]
         weighted = self._weights(best[0])
         out += [] if weighted is None else [(weighted, best[0])]
         return out + self._other_losses(best[0])
@@ -132,12 +137,19 @@ class Finalists:
         )  # fmt: skip
         return OfMetric(_called("learnt metric", "", view), machine)
 
-    def _cells(self, view: View | None) -> OfCells:
+    def _cells(self, view: View | None) -> list[OfCells]:
         X = self.seen(view, self.problem.X[: min(len(self.problem), _LOOKED_AT)])
         gamma = next(k.kernel for k in kernels_of(X, self.encoding(view)) if k.name == "Laplacian" and k.width == 1)
         assert isinstance(gamma, Laplacian)
-        family = OfCells(_called("cells of trees", "", view), float(gamma.gamma), self.seed, compute=self.compute)
-        return family.many_rows() if len(self.problem) > self.plan.exact else family
+        ways = (
+            ("cells of boosted trees", boosted, boosting.TREES, _OVER_BOOSTED),
+            ("cells of trees", Partitions.grown, partitions.TREES, _OVER_CELLS),
+        )
+        found = [
+            OfCells(_called(name, "", view), grow, trees, settings, float(gamma.gamma), self.seed, compute=self.compute)
+            for name, grow, trees, settings in ways
+        ]
+        return [f.many_rows() for f in found] if len(self.problem) > self.plan.exact else found
 
 
 def _called(machine: str, kernel: str, view: View | None) -> str:

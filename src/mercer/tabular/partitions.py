@@ -7,6 +7,7 @@ and unlike columns.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,8 @@ TREES = 200
 _BLOCK = 4096  # rows that a thread takes at a time
 _LEAF = 2  # rows, at least
 _SHARE = 0.5  # of the columns, among which each cell is divided by the best
+
+Tree = tuple[Array, Array, Array, Array]  # of each cell its column, threshold, and the cells to its left and right
 
 
 @dataclass(eq=False)
@@ -42,12 +45,23 @@ class Partitions:
             trees, min_samples_leaf=_LEAF, max_features=_SHARE, random_state=seed, n_jobs=jobs
         ).fit(X, Y[:, 0] if Y.ndim == 2 and Y.shape[1] == 1 else Y, sample_weight=weights)
         found = [tree.tree_ for tree in forest.estimators_]
-        roots = np.concatenate([[0], np.cumsum([t.node_count for t in found])[:-1]])
+        return cls.joined(
+            [
+                (np.where(t.children_left < 0, -1, t.feature), t.threshold, t.children_left, t.children_right)
+                for t in found
+            ]
+        )
+
+    @classmethod
+    def joined(cls, trees: Sequence[Tree]) -> Partitions:
+        """Of trees whose cells are counted from 0 each."""
+        features, thresholds, lefts, rights = zip(*trees, strict=True)
+        roots = np.concatenate([[0], np.cumsum([len(f) for f in features])[:-1]])
         return cls(
-            np.concatenate([np.where(t.children_left < 0, -1, t.feature) for t in found]).astype(np.int32),
-            np.concatenate([t.threshold for t in found]),
-            np.concatenate([t.children_left + root for t, root in zip(found, roots, strict=True)]).astype(np.int32),
-            np.concatenate([t.children_right + root for t, root in zip(found, roots, strict=True)]).astype(np.int32),
+            np.concatenate(features).astype(np.int32),
+            np.concatenate(thresholds),
+            np.concatenate([cells + root for cells, root in zip(lefts, roots, strict=True)]).astype(np.int32),
+            np.concatenate([cells + root for cells, root in zip(rights, roots, strict=True)]).astype(np.int32),
             roots.astype(np.int32),
         )
 

@@ -10,6 +10,7 @@ share, and how many there are says nothing of the result.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -58,7 +59,7 @@ def boosted(X: Array, Y: Array, weights: Array | None, seed: int, trees: int = T
     binned = _Binned.of(narrow)
     w = np.ones(len(X)) if weights is None else np.asarray(weights, np.float64)
     targets = np.ascontiguousarray(Y.reshape(len(X), -1), np.float64)
-    chains = -(-trees // _CHAIN)
+    chains = math.ceil(trees / _CHAIN)
     found: list[list[Tree]] = [[] for _ in range(chains)]
 
     def grow(chain: int) -> None:
@@ -71,7 +72,7 @@ def boosted(X: Array, Y: Array, weights: Array | None, seed: int, trees: int = T
 def _chain(binned: _Binned, Y: Array, w: Array, random: np.random.Generator, trees: int) -> list[Tree]:
     columns, n = binned.codes.shape
     cells = 2 * (_LEAVES if n < _MANY else _MORE_LEAVES) - 1
-    rows, some = max(1, round(_ROWS * n)), max(1, -(-columns // 2))
+    rows, some = max(1, round(_ROWS * n)), math.ceil(_COLUMNS * columns)
     left_over = Y - np.average(Y, axis=0, weights=w) if w.any() else Y.copy()
     out = []
     for _ in range(trees):

@@ -15,7 +15,7 @@ from mercer.compute import Compute
 from mercer.native.speed import speed
 
 _REFERENCE = 2.1e11  # operations a second in float32 of the machine that the numbers below are from
-_FIRST = 1000  # rows of the first round
+_FIRST, _HALF = 1000, 0.5  # rows of the first round; minutes, in less of which there are half as many
 _SECOND = 8192  # rows of the second, in a minute
 _FIVE, _THREE = 2500, 5000  # rows up to which the second round has so many folds
 _TWICE, _THRICE = 2000, 1000  # rows up to which they are dealt so often
@@ -63,7 +63,7 @@ class Plan:
         share = min(1.0, work / burden)
         folds = 5 if n <= _FIVE * share else 3 if n <= _THREE * share else 1
         return cls(
-            min(n, _FIRST if work >= 0.2 else _FIRST // 2),
+            min(n, _FIRST if work >= _HALF else _FIRST // 2),
             min(n, max(second, _FIRST // 2)),
             folds,
             3 if n <= _THRICE * share else 2 if n <= _TWICE * share else 1,

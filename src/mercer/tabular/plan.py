@@ -17,8 +17,8 @@ from mercer.native.speed import speed
 _REFERENCE = 2.1e11  # operations a second in float32 of the machine that the numbers below are from
 _FIRST, _HALF = 1000, 0.5  # rows of the first round; minutes, in less of which there are half as many
 _SECOND = 8192  # rows of the second, in a minute
-_FIVE, _THREE = 2500, 5000  # rows up to which the second round has so many folds
-_TWICE, _THRICE = 2000, 1000  # rows up to which they are dealt so often
+_FIVE, _THREE = 3500, 7000  # rows up to which the second round has so many folds
+_FOUR_TIMES, _SIX_TIMES = 2000, 1000  # rows up to which they are dealt so often
 _EXACT = 23_170  # rows up to which the last fit is exact, in a minute
 _CENTERS = 4096  # rows over which it is a sum, beyond
 _VALUES = 2.5e8  # of the matrix of rows and centers: a pass over more takes too long
@@ -66,7 +66,7 @@ class Plan:
             min(n, _FIRST if work >= _HALF else _FIRST // 2),
             min(n, max(second, _FIRST // 2)),
             folds,
-            3 if n <= _THRICE * share else 2 if n <= _TWICE * share else 1,
+            6 if n <= _SIX_TIMES * share else 4 if n <= _FOUR_TIMES * share else 1,
             max(2000, _rounded(_EXACT * (work / width) ** (1 / 3))),
             int(
                 np.clip(min(_rounded(_CENTERS * (work / burden) ** (1 / 3)), _rounded(_VALUES * work / n)), 250, 10_000)

@@ -27,6 +27,15 @@ def namespace(*arrays: object) -> Any:
     return sys.modules["torch"] if any(is_tensor(x) for x in arrays) else np
 
 
+def squared_rows(x: Any) -> Array:
+    """Σ_j x_ij² of a SciPy sparse matrix: where no place stands twice, in memory of its values alone."""
+    if x.format == "csr" and x.has_canonical_format:
+        x = type(x)((x.data**2, x.indices, x.indptr), shape=x.shape)
+    else:
+        x = x.multiply(x)
+    return np.asarray(x.sum(axis=1)).reshape(-1)
+
+
 def is_recorded(x: object) -> bool:
     """Whether x is an array that is not there yet: what is done with it is written down (``engine.recorded``)."""
     return getattr(x, "recorded", None) is True

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer.native import boosting as native
-from mercer.runtime import threads
+from mercer.runtime import threads, watch
 from mercer.tabular import boosting
 from mercer.tabular.boosting import _Binned, boosted
 
@@ -64,28 +64,22 @@ def leaf_of(codes: Any, i: int, feature: Any, cut: Any, left: Any, right: Any) -
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 3), st.sampled_from(["none", "some", "zeros"]))
-def test_a_tree_is_the_one_of_the_best_divisions(seed: int, outputs: int, least: int, weighted: str) -> None:
+@given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 3), st.booleans())
+def test_a_tree_is_the_one_of_the_best_divisions(seed: int, outputs: int, least: int, weighted: bool) -> None:
     rng = np.random.default_rng(seed)
     n, columns, cells = 24, 4, 9
     codes = rng.integers(0, 6, (columns, n)).astype(np.uint8)
     r = rng.standard_normal((n, outputs))
-    w = np.ones(n) if weighted == "none" else rng.random(n) if weighted == "some" else rng.integers(0, 2, n) * 1.0
+    w = rng.random(n) + 1e-3 if weighted else np.ones(n)  # without zeros: what they divide is a matter of taste
     rows = np.sort(rng.permutation(n)[:18])
     drawn = np.argsort(rng.random((cells, columns)), axis=1)[:, :2]
     feature, cut, left, right, value = grown(codes, r, w, rows, drawn, least, cells)
     where = np.array([leaf_of(codes, i, feature, cut, left, right) for i in rows])
     expected = by_trying(codes, r, w, rows, drawn, least, cells)
     found = [(rows[where == c], value[c]) for c in np.unique(where)]
-    # of equal gains either may be taken: what is gained is the same
-    assert len(found) == len(expected)
-    total, other = (sum(spread(r[m], w[m]) for m, _ in leaves) for leaves in (found, expected))
-    if least == 1 or weighted == "none":
-        assert total == pytest.approx(other, rel=1e-9)
+    assert {tuple(m) for m, _ in found} == {tuple(m) for m, _ in expected}
     for members, mean in found:
-        assert len(members) >= least
-        if w[members].sum():
-            np.testing.assert_allclose(mean, np.average(r[members], axis=0, weights=w[members]), atol=1e-12)
+        np.testing.assert_allclose(mean, np.average(r[members], axis=0, weights=w[members]), atol=1e-12)
 
 
 def test_what_is_learnt_is_taken_off() -> None:
@@ -104,10 +98,11 @@ def test_a_constant_target_is_not_divided() -> None:
     assert feature.tolist() == [-1]
 
 
+@pytest.mark.parametrize("power", [1, 2])  # of whole numbers, many edges are values
 @pytest.mark.parametrize("distinct", [1, 2, 200, 256, 257, 3000])
-def test_codes_say_what_the_thresholds_say(distinct: int) -> None:
+def test_codes_say_what_the_thresholds_say(distinct: int, power: int) -> None:
     rng = np.random.default_rng(0)
-    x = rng.permutation(np.arange(3000) % distinct).astype(np.float32) ** 2
+    x = rng.permutation(np.arange(3000) % distinct).astype(np.float32) ** power
     binned = _Binned.of(x[:, None])
     edges = binned.edges[0]
     assert len(edges) == distinct - 1 if distinct <= 256 else 200 < len(edges) < 256
@@ -131,6 +126,7 @@ def test_cells_of_rows_are_those_of_their_codes() -> None:
 def test_each_tree_is_of_what_is_left_over(monkeypatch: pytest.MonkeyPatch, outputs: int | None) -> None:
     """A chain by hand: the best divisions of half of the rows, and a tenth of their means taken off all rows."""
     monkeypatch.setattr(boosting, "_LEAVES", 4)
+    monkeypatch.setattr(boosting, "_CHAINS", 1)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 4)).astype(np.float32)
     Y = rng.standard_normal(60 if outputs is None else (60, outputs)) + (X[:, :1] if outputs else X[:, 0])
@@ -149,8 +145,8 @@ def test_each_tree_is_of_what_is_left_over(monkeypatch: pytest.MonkeyPatch, outp
             rest[codes[:, t] == codes[members[0], t]] -= 0.1 * mean
 
 
-def test_weights_are_repetitions_of_what_is_learnt() -> None:
-    """Rows of weight 0 change nothing but which halves of the rows are drawn; all alike is as without."""
+def test_what_weighs_nothing_is_not_learnt() -> None:
+    """Targets of rows of weight 0 change nothing; weights that are all alike are as none."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((300, 3)), rng.standard_normal(300)
     one, two = (boosted(X, y, w, 0, trees=5) for w in (None, np.full(300, 2.5)))
@@ -167,7 +163,7 @@ def test_the_seed_decides_and_threads_do_not() -> None:
     a, b, c = (boosted(X, y, None, seed, trees=250, jobs=jobs).codes(X) for seed, jobs in ((0, 1), (0, 3), (1, 1)))
     np.testing.assert_array_equal(a, b)
     assert not np.array_equal(a, c)
-    assert not np.array_equal(a[:, :100], a[:, 100:200])  # chains differ
+    assert not np.array_equal(a[:, :63], a[:, 63:126])  # chains differ
 
 
 @pytest.mark.parametrize("rows", [1, 2, 9])
@@ -176,24 +172,42 @@ def test_few_rows(rows: int) -> None:
     assert boosted(X, X[:, 0], None, 0, trees=3).codes(X).shape == (rows, 3)
 
 
-def test_a_pool_that_stops_is_left_between_two_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    grown_trees = threading.Semaphore(0)
-    tree = native.tree
+@pytest.mark.parametrize("rows", [3999, 4000])
+def test_many_rows_have_larger_trees(rows: int) -> None:
+    X = np.random.default_rng(0).standard_normal((rows, 2))
+    codes = boosted(X, np.sin(9 * X[:, 0]), None, 0, trees=2).codes(X)
+    assert len(np.unique(codes[:, 0])) == (32 if rows == 4000 else 16)
 
-    def slow(*args: Any) -> Any:
-        grown_trees.release()
-        time.sleep(0.01)
+
+def test_a_pool_that_stops_is_left_between_two_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boosting, "_CHAINS", 1)
+    begun, failed = threading.Event(), threading.Event()
+    tree, after = native.tree, []
+
+    def counted(*args: Any) -> Any:
+        begun.set()
+        after.append(failed.wait(10))  # every tree that is grown once the other task has failed
+        time.sleep(0.05)  # until the pool knows
         return tree(*args)
 
-    monkeypatch.setattr(native, "tree", slow)
+    monkeypatch.setattr(native, "tree", counted)
 
     def task(which: int) -> None:
         if which:
-            grown_trees.acquire()
+            begun.wait(10)
+            failed.set()
             raise KeyError
-        boosted(np.random.default_rng(0).standard_normal((50, 2)), np.arange(50.0), None, 0, trees=10_000)
+        boosted(np.random.default_rng(0).standard_normal((50, 2)), np.arange(50.0), None, 0, trees=200)
 
-    began = time.perf_counter()
     with pytest.raises(KeyError):
         threads.run_tasks(task, [0, 1], 2, blas=False)
-    assert time.perf_counter() - began < 20  # of minutes
+    assert len(after) <= 5
+
+
+def test_a_deadline_is_kept_between_two_trees() -> None:
+    X = np.random.default_rng(0).standard_normal((20_000, 20))
+    boosted(X[:50], X[:50, 0], None, 0, trees=4)  # compiled
+    began = time.perf_counter()
+    with watch.watching(0.05), pytest.raises(watch.OutOfTime):
+        boosted(X, X[:, 0], None, 0, trees=40_000)  # of minutes
+    assert time.perf_counter() - began < 10

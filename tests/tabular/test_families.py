@@ -177,6 +177,9 @@ def test_cells_of_many_rows_are_solved_by_the_cells(monkeypatch: pytest.MonkeyPa
     machine = many.fit(setting, X, target, None)
     assert isinstance(machine.ridge, CellRidge)
     b = values(machine, X)
+    beside = many.fit(replace(setting, smooth=0.5), X, target, None)  # which no cells can say
+    assert beside.smooth
+    assert isinstance(beside.ridge, mc.KernelRidge)
     np.testing.assert_allclose(a, b, atol=1e-2)
 
 

@@ -65,7 +65,7 @@ def sqnorm(x: Items) -> Array:
     if isinstance(x, Bits):
         return x.counts()
     if sparse.issparse(x):
-        return np.asarray(x.multiply(x).sum(axis=1)).reshape(-1)
+        return arrays.squared_rows(x)
     return namespace(x).einsum("ij,ij->i", x, x)
 
 

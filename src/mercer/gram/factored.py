@@ -213,8 +213,10 @@ class LowRankGram(FactoredGram):
     def diag(self) -> Array:
         if self.diagonal is not None:
             return 1 * self.diagonal
-        n = min(self.shape)
-        left, right = (side[:n] for side in self._numbered)
+        left, right = self._numbered
+        if sparse.issparse(left) and right is left:
+            return arrays.squared_rows(left)
+        left, right = (side[: min(self.shape)] for side in (left, right))
         if sparse.issparse(left):
             return np.asarray(left.multiply(right).sum(axis=1)).reshape(-1)
         return arrays.namespace(left).einsum("ij,ij->i", left, right)

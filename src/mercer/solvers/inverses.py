@@ -22,6 +22,7 @@ from mercer.annotations import Items
 from mercer.arrays import Array
 from mercer.gram import Features, Gram, Outline, Work, pivoted_cholesky
 from mercer.native.linalg import NotPositive, cholesky, cholesky_solve
+from mercer.native.products import inner
 from mercer.troubles import coded
 
 Apply = Callable[[Array], Array]
@@ -101,11 +102,12 @@ class Woodbury:
         phi = self.features
         s = arrays.like(scale, phi) if not sparse.issparse(phi) else scale
         weighted = sparse.diags(scale) @ phi if sparse.issparse(phi) else phi * s[:, None]
-        inner = weighted.T @ weighted
-        inner = np.asarray(inner.toarray()) if sparse.issparse(inner) else inner
-        k = np.arange(inner.shape[0])
-        inner[k, k] += ridge
-        L = cholesky(inner, self.workers)
+        dense = isinstance(weighted, np.ndarray)
+        system: Any = inner(weighted, self.workers) if dense else weighted.T @ weighted
+        system = np.asarray(system.toarray()) if sparse.issparse(system) else system
+        k = np.arange(system.shape[0])
+        system[k, k] += ridge
+        L = cholesky(system, self.workers)
 
         def apply(V: Array) -> Array:
             V = arrays.like(V, phi) if not sparse.issparse(phi) else V

@@ -5,7 +5,7 @@ before it finds what else matters, and where. The shares of trees in one cell ar
 gives every cell its value anew, from all trees at once.
 
 Several chains are grown beside each other, each on columns and halves of the rows of its own: that is what threads
-share, and how many there are says nothing of the result.
+share, and how many threads there are says nothing of the result.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.native import boosting
 from mercer.runtime import threads
+from mercer.runtime.watch import look
 from mercer.tabular.partitions import Partitions, Tree
 
 TREES = 400
-_CHAIN = 100  # trees
+_CHAINS = 4
 _LEAVES, _MORE_LEAVES, _MANY = 16, 32, 4000  # of a tree; the second from so many rows
 _LEAST = 5  # rows of a leaf
 _RATE = 0.1  # of what a tree says that is taken off
@@ -59,11 +60,11 @@ def boosted(X: Array, Y: Array, weights: Array | None, seed: int, trees: int = T
     binned = _Binned.of(narrow)
     w = np.ones(len(X)) if weights is None else np.asarray(weights, np.float64)
     targets = np.ascontiguousarray(Y.reshape(len(X), -1), np.float64)
-    chains = math.ceil(trees / _CHAIN)
+    chains = min(_CHAINS, trees)
     found: list[list[Tree]] = [[] for _ in range(chains)]
 
     def grow(chain: int) -> None:
-        found[chain] = _chain(binned, targets, w, np.random.default_rng([seed, chain]), min(trees, _CHAIN))
+        found[chain] = _chain(binned, targets, w, np.random.default_rng([seed, chain]), math.ceil(trees / chains))
 
     threads.run_tasks(grow, range(chains), jobs, blas=False, stage="trees")
     return Partitions.joined([tree for chain in found for tree in chain][:trees])
@@ -78,6 +79,7 @@ def _chain(binned: _Binned, Y: Array, w: Array, random: np.random.Generator, tre
     for _ in range(trees):
         if threads.stopping():
             raise threads.Interrupted
+        look("trees", None)
         feature, cut, left, right = (np.empty(cells, np.int64) for _ in range(4))
         value = np.empty((cells, Y.shape[1]))
         taken = np.sort(random.permutation(n)[:rows])

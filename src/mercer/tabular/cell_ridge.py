@@ -92,6 +92,8 @@ class CellRidge:
 def _cells(codes: Array, offsets: Array) -> Any:
     """H/√T: a row for each row of codes, a column for each cell of each tree."""
     n, trees = codes.shape
-    places = (codes.astype(np.int32) + offsets[:-1].astype(np.int32)).ravel()
+    places = codes.astype(np.int32)
+    places += offsets[:-1].astype(np.int32)
     ones = np.full(n * trees, 1.0 / np.sqrt(trees), np.float32)
-    return sparse.csr_array((ones, places, np.arange(0, n * trees + 1, trees)), shape=(n, int(offsets[-1])))
+    starts = np.arange(0, n * trees + 1, trees, dtype=np.int32 if n * trees < 2**31 else np.int64)  # as the places
+    return sparse.csr_array((ones, places.ravel(), starts), shape=(n, int(offsets[-1])))

@@ -230,7 +230,9 @@ Growth = Callable[[Array, Array, Array | None, int, int, int], Partitions]  # X,
 
 @dataclass(frozen=True, eq=False)
 class OfCells:
-    """KernelRidge over Overlap of leaves, and over its sum with a Laplacian of the rows."""
+    """KernelRidge over Overlap of leaves, and over its sum with a Laplacian of the rows; ``CellRidge``, which is the
+    first of them, for many rows.
+    """
 
     name: str
     grow: Growth

@@ -15,7 +15,7 @@ from mercer.compute import Compute
 from mercer.native.speed import speed
 
 _REFERENCE = 2.1e11  # operations a second in float32 of the machine that the numbers below are from
-_FIRST, _HALF = 1000, 0.5  # rows of the first round; minutes, in less of which there are half as many
+_FIRST, _HALF = 1000, 0.5  # rows of the first round; minutes of such a machine, in less of which half as many
 _SECOND = 8192  # rows of the second, in a minute
 _FIVE, _THREE = 3500, 7000  # rows up to which the second round has so many folds
 _FOUR_TIMES, _SIX_TIMES = 2000, 1000  # rows up to which they are dealt so often

@@ -167,7 +167,7 @@ class Normalized(Wrapper):
             norms = np.sqrt(phi.sqnorm())
             return (1.0 / np.where(norms > 0, norms, 1.0)) * phi
         if sparse.issparse(phi):
-            norms = np.sqrt(np.asarray(phi.multiply(phi).sum(axis=1)).reshape(-1))
+            norms = np.sqrt(arrays.squared_rows(phi))
             return sparse.csr_array(sparse.diags_array(1.0 / np.where(norms > 0, norms, 1.0)) @ phi)
         xp = arrays.namespace(phi)
         norms = xp.sqrt(xp.einsum("ij,ij->i", phi, phi))

@@ -591,7 +591,7 @@ def _scale(X: Samples, weights: Weights, power: float) -> float:
     with np.errstate(over="ignore", invalid="ignore"):  # what is no number is told by _usable
         if sparse.issparse(X):
             mean = float(w @ np.asarray(X.sum(axis=1)).reshape(-1)) / total
-            variance = float(w @ np.asarray(X.multiply(X).sum(axis=1)).reshape(-1)) / total - mean**2
+            variance = float(w @ arrays.squared_rows(X)) / total - mean**2
         else:
             x = arrays.to_numpy(X)
             mean = float(w @ x.sum(axis=1, dtype=np.float64)) / total

@@ -126,7 +126,6 @@ def test_cells_of_rows_are_those_of_their_codes() -> None:
 def test_each_tree_is_of_what_is_left_over(monkeypatch: pytest.MonkeyPatch, outputs: int | None) -> None:
     """A chain by hand: the best divisions of half of the rows, and a tenth of their means taken off all rows."""
     monkeypatch.setattr(boosting, "_LEAVES", 4)
-    monkeypatch.setattr(boosting, "_CHAINS", 1)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 4)).astype(np.float32)
     Y = rng.standard_normal(60 if outputs is None else (60, outputs)) + (X[:, :1] if outputs else X[:, 0])
@@ -163,7 +162,7 @@ def test_the_seed_decides_and_threads_do_not() -> None:
     a, b, c = (boosted(X, y, None, seed, trees=250, jobs=jobs).codes(X) for seed, jobs in ((0, 1), (0, 3), (1, 1)))
     np.testing.assert_array_equal(a, b)
     assert not np.array_equal(a, c)
-    assert not np.array_equal(a[:, :63], a[:, 63:126])  # chains differ
+    assert not np.array_equal(a[:, :100], a[:, 100:200])  # chains differ
 
 
 @pytest.mark.parametrize("rows", [1, 2, 9])
@@ -180,7 +179,6 @@ def test_many_rows_have_larger_trees(rows: int) -> None:
 
 
 def test_a_pool_that_stops_is_left_between_two_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(boosting, "_CHAINS", 1)
     begun, failed = threading.Event(), threading.Event()
     tree, after = native.tree, []
 
@@ -197,7 +195,7 @@ def test_a_pool_that_stops_is_left_between_two_trees(monkeypatch: pytest.MonkeyP
             begun.wait(10)
             failed.set()
             raise KeyError
-        boosted(np.random.default_rng(0).standard_normal((50, 2)), np.arange(50.0), None, 0, trees=200)
+        boosted(np.random.default_rng(0).standard_normal((50, 2)), np.arange(50.0), None, 0, trees=boosting._CHAIN)
 
     with pytest.raises(KeyError):
         threads.run_tasks(task, [0, 1], 2, blas=False)

@@ -98,6 +98,11 @@ class Woodbury:
         factor, _ = pivoted_cholesky(gram, min(rank, most, gram.shape[0]), np.random.default_rng(0))
         return cls(factor, gram.compute.workers, exact=False)
 
+    @classmethod
+    def none(cls, n: int) -> Woodbury:
+        """1/ρ alone, of K ≈ 0: no preconditioner."""
+        return cls(np.zeros((n, 1)), 1, exact=False)
+
     def shifted(self, scale: Array, ridge: float) -> Apply:
         phi = self.features
         s = arrays.like(scale, phi) if not sparse.issparse(phi) else scale

@@ -22,7 +22,7 @@ from mercer.runtime.watch import look
 from mercer.tabular.partitions import Partitions, Tree
 
 TREES = 400
-_CHAINS = 4
+_CHAIN = 100  # trees: of shorter chains the last ones have not come to what is left over
 _LEAVES, _MORE_LEAVES, _MANY = 16, 32, 4000  # of a tree; the second from so many rows
 _LEAST = 5  # rows of a leaf
 _RATE = 0.1  # of what a tree says that is taken off
@@ -60,11 +60,11 @@ def boosted(X: Array, Y: Array, weights: Array | None, seed: int, trees: int = T
     binned = _Binned.of(narrow)
     w = np.ones(len(X)) if weights is None else np.asarray(weights, np.float64)
     targets = np.ascontiguousarray(Y.reshape(len(X), -1), np.float64)
-    chains = min(_CHAINS, trees)
+    chains = math.ceil(trees / _CHAIN)
     found: list[list[Tree]] = [[] for _ in range(chains)]
 
     def grow(chain: int) -> None:
-        found[chain] = _chain(binned, targets, w, np.random.default_rng([seed, chain]), math.ceil(trees / chains))
+        found[chain] = _chain(binned, targets, w, np.random.default_rng([seed, chain]), min(trees, _CHAIN))
 
     threads.run_tasks(grow, range(chains), jobs, blas=False, stage="trees")
     return Partitions.joined([tree for chain in found for tree in chain][:trees])

@@ -28,7 +28,7 @@ from mercer.troubles import coded
 _TOLERANCE = 1e-4  # of the residual: far below the noise of any table that needs this
 _ROUGH = 1e-2  # a residual that answers would show
 _NUMBERS = 2**22  # of the preconditioner, rank times rows: alike rows make systems of few but large eigenvalues
-_RANKS = 20, 500  # at least, and at most
+_LEAST, _MOST = 20, 500  # columns of it: fewer are none
 _PATIENCE = 100  # steps: where rows are alike, residuals stay for long before they fall
 
 
@@ -49,15 +49,17 @@ class CellRidge:
         cls, alpha: float, codes: Array, offsets: Array, Y: Array, sample_weight: Array | None, compute: Compute | None
     ) -> CellRidge:
         """min Σ w_i (y_i − f(x_i))² + α‖f − b‖², from the codes of the rows' cells, (n, trees)."""
-        H = _cells(codes, offsets)
-        gram = LowRankGram(H, H, compute or Compute())
         w = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, np.float64)
         used = np.flatnonzero(w > 0)
         if len(used) < len(w):
             return cls.fitted(alpha, codes[used], offsets, Y[used], w[used], compute)
+        H = _cells(codes, offsets)
+        del codes  # of millions of rows as large as H's places
+        gram = LowRankGram(H, H, compute or Compute())
         system = LinearSystem(Y.reshape(len(w), -1), w, alpha, True)
-        rank = min(max(_RANKS[0], min(_RANKS[1], _NUMBERS // len(w))), len(w) - 1)
-        inverse = Woodbury.pivoted(gram, rank) if rank > 0 else None
+        rank = min(_MOST, _NUMBERS // len(w), len(w) - 1)
+        # a few columns save a fifth of the steps, and their rows of the matrix cost more memory than all else
+        inverse = Woodbury.pivoted(gram, rank) if rank >= _LEAST else Woodbury.none(len(w))
         found = ConjugateGradients(_TOLERANCE, solver="cg", patience=_PATIENCE).solve(system, gram, inverse)
         if found.residual > _ROUGH:
             warnings.warn(

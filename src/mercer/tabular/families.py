@@ -282,8 +282,9 @@ class OfCells:
     def fit(self, setting: Cells, X: Samples, target: Coded, weights: Array | None) -> CellMachine:
         partitions = self._grown(X, target, weights)
         if not setting.smooth and len(X) > _MANY:
-            codes, Y = partitions.codes(X), target.numbers
-            found = CellRidge.fitted(setting.alpha, codes, partitions.offsets, Y, weights, self.compute)
+            found = CellRidge.fitted(
+                setting.alpha, partitions.codes(X), partitions.offsets, target.numbers, weights, self.compute
+            )
             return CellMachine(partitions, found, smooth=False)
         ridge = self._ridge(setting, X.shape[1])
         machine = CellMachine(partitions, ridge, bool(setting.smooth))

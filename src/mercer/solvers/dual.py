@@ -49,6 +49,7 @@ EPS32 = 3e-7  # relative error of a float32 kernel value, a few units in the las
 _LARGEST_SINGLE = 1e15  # of kernel values; beyond, sums of float32 could overflow
 # of a forecast, by experience: rounds, seconds of a step and for each variable in it, epochs of one variable at a time
 _ROUNDS, _STEP, _ELEMENT, _EPOCHS = 4, 3e-7, 2.5e-10, 30
+_BESIDE, _AT_MOST = 4e-6, 0.012  # seconds of all else: for each variable, and where these are many
 _SLICE = 0.1  # seconds between two looks at the clock
 
 Progress = Callable[[dict[str, Any]], Any]
@@ -224,7 +225,8 @@ def outlook(outline: Outline, variables: int, tried: Tried, *, usable: bool = Tr
     exact = min(outline.product(dtype=np.float64), 2 * outline.product(dtype=np.float64) * tried.support**2)
     steps = tried.steps * variables
     smo = steps * (_ELEMENT * active + _STEP) / min(2, outline.compute.workers)  # with a helper
-    seconds = made.seconds + rounds * (block + (gradient if rounds > 1 else 0.0)) + exact + smo
+    beside = min(_BESIDE * variables, _AT_MOST)
+    seconds = beside + made.seconds + rounds * (block + (gradient if rounds > 1 else 0.0)) + exact + smo
     first = ""
     if outline.features(at_most=np.inf) is not None and _many(variables):
         width = outline.features(at_most=np.inf).width

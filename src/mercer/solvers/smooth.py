@@ -29,7 +29,7 @@ _FLOOR = 1e-8  # of the largest curvature: a straight piece gets as much, so tha
 _INNER = 60  # steps of conjugate gradients for one of Newton's
 _TIRED = 12  # steps after which the preconditioner is made anew
 _MEMORY = 20  # pairs of L-BFGS
-_NEWTON, _COUPLED, _SLOW = 7, 8, 150  # steps, those for coupled outputs, and those of L-BFGS, by experience
+_NEWTON, _COUPLED, _SLOW = 5, 8, 150  # steps, those for coupled outputs, and those of L-BFGS, by experience
 _SHORT = 1e-6  # of Newton's step: then it was not worth its name
 
 Progress = Callable[[dict[str, Any]], Any]

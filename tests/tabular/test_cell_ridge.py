@@ -28,6 +28,21 @@ def test_is_the_ridge_over_overlap(monkeypatch: pytest.MonkeyPatch, outputs: int
     np.testing.assert_allclose(found.kernel_(codes[:5]), (codes[:5, None] == codes[:5]).mean(axis=2))
 
 
+@pytest.mark.parametrize("numbers", [0, 10**6])
+def test_with_a_preconditioner_and_without(monkeypatch: pytest.MonkeyPatch, numbers: int) -> None:
+    """Of very many rows there is none; the solution is the same."""
+    monkeypatch.setattr(cell_ridge, "_TOLERANCE", 1e-8)
+    monkeypatch.setattr(cell_ridge, "_NUMBERS", numbers)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 3))
+    y = X[:, 0] * X[:, 1]
+    partitions = Partitions.grown(X, y, None, seed=1, trees=10)
+    found = CellRidge.fitted(0.3, partitions.codes(X), partitions.offsets, y, None, None)
+    ridge = mc.KernelRidge(0.3, mc.Overlap() * 0.1).fit(partitions.codes(X), y)
+    np.testing.assert_allclose(found.predict(partitions.codes(X)), ridge.predict(partitions.codes(X)), atol=1e-5)
+    assert found.stop_reason_ == "gap"
+
+
 def test_few_rows() -> None:
     codes, offsets = np.zeros((1, 2), np.float32), np.array([0, 1, 2])
     assert CellRidge.fitted(1.0, codes, offsets, np.array([3.0]), None, None).predict(codes) == pytest.approx(3.0)

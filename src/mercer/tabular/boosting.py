@@ -55,7 +55,9 @@ def _edges(x: Array) -> Array:
 
 
 def boosted(X: Array, Y: Array, weights: Array | None, seed: int, trees: int = TREES, jobs: int = 1) -> Partitions:
-    """Trees for targets of one or several columns, in chains of which each learns Y by least squares."""
+    """Trees for targets of one or several columns, in chains of which each learns Y by least squares, on halves of the
+    rows (stochastic gradient boosting, Friedman 2002).
+    """
     narrow = np.ascontiguousarray(X, np.float32)  # as the cells see them
     binned = _Binned.of(narrow)
     w = np.ones(len(X)) if weights is None else np.asarray(weights, np.float64)

@@ -17,7 +17,7 @@ def tree(codes, left_over, weights, rows, drawn, least, feature, cut, left, righ
     """
     outputs, most = left_over.shape[1], len(feature)
     start, end = np.zeros(most, np.int64), np.zeros(most, np.int64)
-    gain = np.zeros(most)
+    gain, by = np.zeros(most), np.zeros(most, np.int64)  # of the best division of each leaf, and its column
     heavy, many, sums = np.zeros(BINS), np.zeros(BINS, np.int64), np.zeros((BINS, outputs))
     total, part = np.empty(outputs), np.empty(outputs)
     other = np.empty(len(rows), rows.dtype)
@@ -29,25 +29,19 @@ def tree(codes, left_over, weights, rows, drawn, least, feature, cut, left, righ
             for q in range(outputs):
                 value[c, q] = total[q] / weight if weight > 0 else 0.0
             feature[c], left[c], right[c] = -1, -1, -1
-            gain[c], column, last = _division(
+            gain[c], by[c], cut[c] = _division(
                 codes, left_over, weights, rows[start[c] : end[c]], drawn[c], least, weight, total, heavy, many, sums,
                 part,
             )  # fmt: skip
-            # kept in the place of the children until it is divided
-            left[c], right[c] = -2 - column, -2 - last
         best = np.argmax(gain[:cells])
         if gain[best] <= 0 or cells + 2 > most:
             break
-        column, last = -2 - left[best], -2 - right[best]
         fresh = cells
-        feature[best], cut[best], left[best], right[best] = column, last, cells, cells + 1
-        middle = _divide(codes[column], last, rows[start[best] : end[best]], other) + start[best]
+        feature[best], left[best], right[best] = by[best], cells, cells + 1
+        middle = _divide(codes[by[best]], cut[best], rows[start[best] : end[best]], other) + start[best]
         start[cells], end[cells], start[cells + 1], end[cells + 1] = start[best], middle, middle, end[best]
         gain[best] = 0.0
         cells += 2
-    for c in range(cells):
-        if feature[c] < 0:
-            left[c], right[c] = -1, -1
     return cells
 
 
